@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+if [[ ${1:-} == -h ]]; then
+    echo "usage: ci/hostcann.sh [--tests]   builds hostcann in build/cmake/hostcann and installs it to build/hostcann"
+    exit 0
+fi
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export PATH=$root/.venv/bin:$PATH
+tree=$root/build/cmake/hostcann
+# Two makes at once take turns: ninja's records do not survive sharing a tree.
+mkdir -p "$root/build/cmake"
+exec {turn}>"$tree.lock"
+flock "$turn"
+testing=OFF
+[[ ${1:-} != --tests ]] || testing=ON
+cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_INSTALL_PREFIX="$root/build/hostcann" -DPython3_EXECUTABLE="$root/.venv/bin/python" \
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DHOSTCANN_BUILD_TESTS=$testing
+cmake --build "$tree"
+cmake --install "$tree" >/dev/null

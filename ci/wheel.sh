@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+if [[ ${1:-} == -h || $# != 1 ]]; then
+    cat <<'TEXT'
+usage: ci/wheel.sh pybind|lib
+
+Builds a variant's wheel to build/wheels/<variant>; run by ci/device.py exec, which sets NPU_ARCH.
+
+  VARIANT  what the shared CMake tree builds: pybind, lib or both (default: the variant alone)
+TEXT
+    [[ ${1:-} == -h ]] && exit 0
+    exit 2
+fi
+
+variant=$1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export PATH=$root/.venv/bin:$PATH
+out=$root/build/wheels/$variant
+tree=$root/build/cmake/wrappers
+# Two makes at once take turns: ninja's records do not survive sharing a tree.
+mkdir -p "$root/build/cmake"
+exec {turn}>"$tree.lock"
+flock "$turn"
+rm -rf "$out.new"
+"$root/.venv/bin/python" -m pip wheel "$root/python/ascendc-ops-$variant" \
+    --no-build-isolation --no-deps --no-index --disable-pip-version-check --wheel-dir "$out.new" \
+    -Cbuild-dir="$tree" \
+    -Ccmake.define.ASCENDC_OPS_VARIANT="${VARIANT:-$variant}" \
+    -Ccmake.define.CMAKE_ASC_ARCHITECTURES="${NPU_ARCH:?}" \
+    -Ccmake.define.Python3_EXECUTABLE="$root/.venv/bin/python"
+# The old wheel goes when the new one is there.
+rm -rf "$out"
+mv "$out.new" "$out"
