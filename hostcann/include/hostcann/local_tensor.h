@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// LocalTensor: a typed view of one buffer of the Unified Buffer.
+#ifndef HOSTCANN_LOCAL_TENSOR_H
+#define HOSTCANN_LOCAL_TENSOR_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hostcann/block_state.h"
+
+namespace hostcann {
+
+// The untyped part, so that the checks are compiled once and not per element type.
+struct LocalView {
+  uint8_t* data = nullptr;
+  size_t bytes = 0;
+  uint64_t ticket = 0;
+  uint32_t buffer = 0;
+  AscendC::TPosition position = AscendC::TPosition::VECCALC;
+
+  UbBuffer& live_buffer(const char* caller, const char* operand) const {
+    if (data == nullptr) {
+      fault(
+          "%s: expected %s to have memory, got a LocalTensor that AllocTensor, DeQue or Get never "
+          "returned",
+          caller, operand);
+    }
+    UbBuffer& owner = this_block(caller).buffers[buffer];
+    if (owner.ticket != ticket) {
+      fault(
+          "%s: expected %s to be live, got a LocalTensor used after FreeTensor or after its TPipe "
+          "ended",
+          caller, operand);
+    }
+    return owner;
+  }
+
+  // Address of `bytes_needed` bytes from the tensor's start on, for a unit that works on whole
+  // blocks.
+  uint8_t* aligned(const char* caller, const char* operand, size_t bytes_needed) const {
+    live_buffer(caller, operand);
+    if (reinterpret_cast<uintptr_t>(data) % kBlockBytes != 0) {
+      fault(
+          "%s: expected %s to start at a multiple of 32 bytes in the Unified Buffer, got %zu bytes "
+          "past one",
+          caller, operand, static_cast<size_t>(reinterpret_cast<uintptr_t>(data) % kBlockBytes));
+    }
+    if (bytes_needed > bytes) {
+      fault("%s: expected %s (LocalTensor) to hold at least %zu bytes, got %zu", caller, operand,
+            bytes_needed, bytes);
+    }
+    return data;
+  }
+
+  uint8_t* element(const char* caller, size_t index, size_t element_bytes) const {
+    live_buffer(caller, "the tensor");
+    if (index >= bytes / element_bytes) {
+      fault("%s: expected an index below %zu, got %zu", caller, bytes / element_bytes, index);
+    }
+    return data + index * element_bytes;
+  }
+};
+
+}  // namespace hostcann
+
+namespace AscendC {
+
+template <typename T>
+class LocalTensor {
+ public:
+  using PrimType = T;
+
+  LocalTensor() = default;
+  // Not in CANN: how the queues and TBufs of hostcann make one.
+  inline explicit LocalTensor(const hostcann::LocalView& view) : view_(view) {}
+
+  inline uint64_t GetPhyAddr() const { return GetPhyAddr(0); }
+  inline uint64_t GetPhyAddr(const uint32_t offset) const {
+    view_.live_buffer("GetPhyAddr", "the tensor");
+    return reinterpret_cast<uint64_t>(view_.data + offset * sizeof(T));
+  }
+
+  inline T GetValue(const uint32_t index) const {
+    T value;
+    std::memcpy(&value, view_.element("GetValue", index, sizeof(T)), sizeof(T));
+    return value;
+  }
+
+  template <typename V>
+  inline void SetValue(const uint32_t index, const V value) const {
+    const T converted = static_cast<T>(value);
+    std::memcpy(view_.element("SetValue", index, sizeof(T)), &converted, sizeof(T));
+  }
+
+  inline T& operator()(const uint32_t offset) const {
+    return *reinterpret_cast<T*>(view_.element("operator()", offset, sizeof(T)));
+  }
+
+  inline LocalTensor operator[](const uint32_t offset) const {
+    view_.live_buffer("operator[]", "the tensor");
+    if (offset > GetSize()) {
+      hostcann::fault("operator[]: expected an offset of at most %u elements, got %u", GetSize(),
+                      offset);
+    }
+    LocalTensor rest = *this;
+    rest.view_.data += offset * sizeof(T);
+    rest.view_.bytes -= offset * sizeof(T);
+    return rest;
+  }
+
+  template <typename U>
+  inline LocalTensor<U> ReinterpretCast() const {
+    return LocalTensor<U>(view_);
+  }
+
+  inline int32_t GetPosition() const { return static_cast<int32_t>(view_.position); }
+  inline uint32_t GetSize() const { return static_cast<uint32_t>(view_.bytes / sizeof(T)); }
+  inline uint32_t GetLength() const { return static_cast<uint32_t>(view_.bytes); }
+
+  inline void SetSize(const uint32_t size) {
+    const hostcann::UbBuffer& owner = view_.live_buffer("SetSize", "the tensor");
+    const size_t room = owner.data + owner.bytes - view_.data;
+    if (size * sizeof(T) > room) {
+      hostcann::fault("SetSize: expected at most %zu elements, which its buffer holds, got %u",
+                      room / sizeof(T), size);
+    }
+    view_.bytes = size * sizeof(T);
+  }
+
+  // Not in CANN: for the functions of hostcann that take tensors.
+  inline const hostcann::LocalView& view() const { return view_; }
+
+ private:
+  hostcann::LocalView view_;
+};
+
+}  // namespace AscendC
+
+#endif  // HOSTCANN_LOCAL_TENSOR_H

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// TQue, TQueBind and TBuf. On the hardware a queue is memory plus event flags, and misusing one
+// hangs the core; here every such case is a fault.
+#ifndef HOSTCANN_TQUE_H
+#define HOSTCANN_TQUE_H
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hostcann/block_state.h"
+#include "hostcann/local_tensor.h"
+
+namespace hostcann {
+
+class QueueCore {
+ public:
+  void attach(const BlockState& block, uint32_t number, size_t first, size_t count) {
+    epoch_ = block.epoch;
+    number_ = number;
+    first_ = first;
+    count_ = count;
+    next_ = 0;
+    head_ = 0;
+    waiting_ = 0;
+  }
+
+  bool attached_to(const BlockState& block) const { return number_ != 0 && epoch_ == block.epoch; }
+
+  LocalView allocate() {
+    BlockState& block = attached_block("AllocTensor");
+    const AscendC::TPosition position = block.buffers[first_].position;
+    if (block.allocated_at(position) == kMaxTensorsPerPosition) {
+      fault(
+          "AllocTensor: expected at most %zu tensors of %s queues allocated at once, got one more; "
+          "FreeTensor earlier or merge queues",
+          kMaxTensorsPerPosition, position_name(position));
+    }
+    for (size_t tried = 0; tried < count_; ++tried) {
+      const size_t index = first_ + next_;
+      next_ = next_ + 1 == count_ ? 0 : next_ + 1;
+      UbBuffer& buffer = block.buffers[index];
+      if (buffer.use != BufferUse::kFree) continue;
+      buffer.use = BufferUse::kAllocated;
+      buffer.ticket = block.new_ticket();
+      ++block.allocated_at(position);
+      return view_of(buffer, index);
+    }
+    fault(
+        "AllocTensor: expected a free buffer in %s queue %u, got all %zu in use; the hardware "
+        "would wait for ever, FreeTensor one first",
+        position_name(position), number_, count_);
+  }
+
+  void enqueue(const LocalView& tensor, size_t depth) {
+    BlockState& block = attached_block("EnQue");
+    UbBuffer& buffer = own_buffer(block, "EnQue", tensor);
+    if (buffer.use == BufferUse::kEnqueued) {
+      fault(
+          "EnQue: expected a tensor that is not enqueued yet, got one that already waits in %s "
+          "queue %u",
+          position_name(buffer.position), number_);
+    }
+    // Depth 0 declares the in-place form, whose queue is as long as it has buffers.
+    const size_t room = depth == 0 ? count_ : depth;
+    if (waiting_ == room) {
+      fault(
+          "EnQue: expected at most %zu tensor(s) waiting in %s queue %u, its depth, got one more; "
+          "DeQue first or raise the depth",
+          room, position_name(buffer.position), number_);
+    }
+    buffer.use = BufferUse::kEnqueued;
+    order_[(head_ + waiting_) % kMaxBuffers] = static_cast<uint8_t>(tensor.buffer);
+    ++waiting_;
+  }
+
+  LocalView dequeue() {
+    BlockState& block = attached_block("DeQue");
+    if (waiting_ == 0) {
+      fault(
+          "DeQue: expected a tensor in %s queue %u, got an empty queue; the hardware would wait "
+          "for ever, EnQue first",
+          position_name(block.buffers[first_].position), number_);
+    }
+    const size_t index = order_[head_];
+    head_ = (head_ + 1) % kMaxBuffers;
+    --waiting_;
+    UbBuffer& buffer = block.buffers[index];
+    buffer.use = BufferUse::kAllocated;
+    return view_of(buffer, index);
+  }
+
+  void release(const LocalView& tensor) {
+    BlockState& block = attached_block("FreeTensor");
+    UbBuffer& buffer = own_buffer(block, "FreeTensor", tensor);
+    if (buffer.use == BufferUse::kEnqueued) {
+      fault(
+          "FreeTensor: expected a tensor taken out by DeQue, got one that still waits in %s queue "
+          "%u",
+          position_name(buffer.position), number_);
+    }
+    buffer.use = BufferUse::kFree;
+    buffer.ticket = 0;
+    --block.allocated_at(buffer.position);
+  }
+
+  size_t waiting(const char* caller) {
+    attached_block(caller);
+    return waiting_;
+  }
+
+  bool has_free_buffer() {
+    const BlockState& block = attached_block("HasIdleBuffer");
+    for (size_t i = 0; i < count_; ++i) {
+      if (block.buffers[first_ + i].use == BufferUse::kFree) return true;
+    }
+    return false;
+  }
+
+ private:
+  BlockState& attached_block(const char* caller) const {
+    BlockState& block = this_block(caller);
+    if (!attached_to(block)) {
+      fault(
+          "%s: expected a queue with buffers, got one that TPipe::InitBuffer was not called for or "
+          "whose TPipe ended",
+          caller);
+    }
+    return block;
+  }
+
+  UbBuffer& own_buffer(BlockState& block, const char* caller, const LocalView& tensor) const {
+    UbBuffer& buffer = tensor.live_buffer(caller, "the tensor");
+    if (buffer.queue == number_) return buffer;
+    const char* own = position_name(block.buffers[first_].position);
+    if (buffer.queue == 0) {
+      fault("%s: expected a tensor of %s queue %u, got one of a TBuf", caller, own, number_);
+    }
+    fault("%s: expected a tensor of %s queue %u, got one of %s queue %u", caller, own, number_,
+          position_name(buffer.position), buffer.queue);
+  }
+
+  static LocalView view_of(const UbBuffer& buffer, size_t index) {
+    return LocalView{buffer.data, buffer.bytes, buffer.ticket, static_cast<uint32_t>(index),
+                     buffer.position};
+  }
+
+  uint64_t epoch_ = 0;
+  uint32_t number_ = 0;
+  size_t first_ = 0;
+  size_t count_ = 0;
+  size_t next_ = 0;
+  uint8_t order_[kMaxBuffers] = {};
+  size_t head_ = 0;
+  size_t waiting_ = 0;
+};
+
+}  // namespace hostcann
+
+namespace AscendC {
+
+class TPipe;
+
+template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+class TQueBind {
+  static_assert(hostcann::in_unified_buffer(src) || hostcann::in_unified_buffer(dst),
+                "hostcann implements queues of VECIN and VECOUT only");
+  static_assert(depth >= 0, "the depth of a queue is 0 (in-place form) or more");
+  static_assert(mask == 0, "hostcann does not implement the format conversions of a queue's mask");
+
+ public:
+  static constexpr TPosition kPosition = hostcann::in_unified_buffer(src) ? src : dst;
+
+  template <typename T>
+  inline LocalTensor<T> AllocTensor() {
+    static_assert(depth != 0, "a queue of depth 0 takes AllocTensor(tensor)");
+    return LocalTensor<T>(core_.allocate());
+  }
+  template <typename T>
+  inline void AllocTensor(LocalTensor<T>& tensor) {
+    static_assert(depth == 0, "AllocTensor(tensor) is for queues of depth 0");
+    tensor = LocalTensor<T>(core_.allocate());
+  }
+
+  template <typename T>
+  inline bool EnQue(const LocalTensor<T>& tensor) {
+    core_.enqueue(tensor.view(), depth);
+    return true;
+  }
+
+  template <typename T>
+  inline LocalTensor<T> DeQue() {
+    static_assert(depth != 0, "a queue of depth 0 takes DeQue(tensor)");
+    return LocalTensor<T>(core_.dequeue());
+  }
+  template <typename T>
+  inline void DeQue(LocalTensor<T>& tensor) {
+    static_assert(depth == 0, "DeQue(tensor) is for queues of depth 0");
+    tensor = LocalTensor<T>(core_.dequeue());
+  }
+
+  template <typename T>
+  inline void FreeTensor(LocalTensor<T>& tensor) {
+    core_.release(tensor.view());
+  }
+
+  inline bool HasTensorInQue() { return core_.waiting("HasTensorInQue") != 0; }
+  inline int32_t GetTensorCountInQue() {
+    return static_cast<int32_t>(core_.waiting("GetTensorCountInQue"));
+  }
+  inline bool VacantInQue() { return core_.waiting("VacantInQue") < static_cast<size_t>(depth); }
+  inline bool HasIdleBuffer() { return core_.has_free_buffer(); }
+
+ private:
+  friend class TPipe;
+  hostcann::QueueCore core_;
+};
+
+namespace detail {
+
+constexpr TPosition queue_source(TPosition position) {
+  return position == TPosition::VECIN ? TPosition::GM : position;
+}
+constexpr TPosition queue_target(TPosition position) {
+  return position == TPosition::VECIN ? position : TPosition::GM;
+}
+
+}  // namespace detail
+
+template <TPosition pos, int32_t depth, auto mask = 0>
+class TQue : public TQueBind<detail::queue_source(pos), detail::queue_target(pos), depth, mask> {
+  static_assert(pos == TPosition::VECIN || pos == TPosition::VECOUT,
+                "hostcann implements queues of VECIN and VECOUT only");
+};
+
+// One buffer without a queue: its tensors are never freed.
+template <TPosition pos = TPosition::LCM>
+class TBuf {
+  static_assert(hostcann::in_unified_buffer(pos),
+                "hostcann implements TBuf of VECIN, VECOUT and VECCALC only");
+
+ public:
+  template <typename T>
+  inline LocalTensor<T> Get() {
+    return LocalTensor<T>(part("Get", 0, attached("Get").bytes));
+  }
+  template <typename T>
+  inline LocalTensor<T> Get(uint32_t len) {
+    return LocalTensor<T>(part("Get", 0, len * sizeof(T)));
+  }
+  template <typename T>
+  inline LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset) {
+    if (bufOffset % hostcann::kBlockBytes != 0) {
+      hostcann::fault("GetWithOffset: expected bufOffset to be a multiple of 32 bytes, got %u",
+                      bufOffset);
+    }
+    return LocalTensor<T>(part("GetWithOffset", bufOffset, size * sizeof(T)));
+  }
+
+ private:
+  friend class TPipe;
+
+  inline const hostcann::UbBuffer& attached(const char* caller) const {
+    const hostcann::BlockState& block = hostcann::this_block(caller);
+    if (!attached_ || epoch_ != block.epoch) {
+      hostcann::fault(
+          "%s: expected a TBuf with memory, got one that TPipe::InitBuffer was not called for or "
+          "whose TPipe ended",
+          caller);
+    }
+    return block.buffers[index_];
+  }
+
+  inline hostcann::LocalView part(const char* caller, size_t offset, size_t bytes) const {
+    const hostcann::UbBuffer& buffer = attached(caller);
+    if (offset + bytes > buffer.bytes) {
+      hostcann::fault("%s: expected at most the %zu bytes of the TBuf, got %zu from byte %zu on",
+                      caller, buffer.bytes, bytes, offset);
+    }
+    return hostcann::LocalView{buffer.data + offset, bytes, buffer.ticket,
+                               static_cast<uint32_t>(index_), buffer.position};
+  }
+
+  bool attached_ = false;
+  uint64_t epoch_ = 0;
+  size_t index_ = 0;
+};
+
+}  // namespace AscendC
+
+#endif  // HOSTCANN_TQUE_H

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hostcann/launch.h"
+
+#include <cstdio>
+#include <string>
+
+#include "acl/error_codes/rt_error_codes.h"
+#include "device.h"
+
+namespace hostcann {
+namespace {
+
+class LaunchTask : public Task {
+ public:
+  explicit LaunchTask(const HostcannLaunch& launch) : launch_(launch) {}
+  ~LaunchTask() override {
+    if (launch_.destroy != nullptr) launch_.destroy(launch_.closure);
+  }
+
+  const HostcannLaunch& launch() const { return launch_; }
+
+  Status run() override {
+    HostcannKernelFault fault;
+    for (uint32_t block = 0; block < launch_.num_blocks; ++block) {
+      fault.code = HOSTCANN_FAULT_VECTOR_CORE_EXCEPTION;
+      fault.message[0] = '\0';
+      if (launch_.run_block(launch_.closure, block, launch_.num_blocks, &fault) == 0) continue;
+      fault.message[sizeof fault.message - 1] = '\0';
+      return refuse(fault.code == 0 ? HOSTCANN_FAULT_VECTOR_CORE_EXCEPTION : fault.code,
+                    "kernel '%s', block %u of %u: %s", launch_.kernel, block, launch_.num_blocks,
+                    fault.message[0] == '\0' ? "failed without a reason" : fault.message);
+    }
+    return {};
+  }
+
+ private:
+  const HostcannLaunch launch_;
+};
+
+Status refused(const char* kernel, const Status& reason) {
+  return refuse(reason.code(), "launch of kernel '%s' was refused: %s", kernel,
+                reason.why().c_str());
+}
+
+// `<<<>>>` returns nothing, so the refusal waits for whoever synchronises next.
+void remember(void* stream_handle, const Status& refusal) {
+  std::shared_ptr<Stream> stream;
+  if (find_stream(stream_handle, &stream).ok()) return stream->remember_refusal(refusal);
+  if (const auto context = context_if_any()) context->remember_refusal(refusal);
+}
+
+Status check(const HostcannLaunch& launch) {
+  if (launch.run_block == nullptr) {
+    return refuse(ACL_ERROR_RT_PARAM_INVALID, "run_block: expected a function, got a null pointer");
+  }
+  if (launch.num_blocks < 1 || launch.num_blocks > HOSTCANN_MAX_BLOCKS) {
+    return refuse(ACL_ERROR_RT_PARAM_INVALID, "number of blocks: expected 1 to %u, got %u",
+                  HOSTCANN_MAX_BLOCKS, launch.num_blocks);
+  }
+  return {};
+}
+
+Status launch_on(std::unique_ptr<LaunchTask> task, void* stream_handle) {
+  if (Status status = check(task->launch()); !status.ok()) return status;
+  std::shared_ptr<Stream> stream;
+  if (Status status = find_own_stream(stream_handle, &stream); !status.ok()) return status;
+  return stream->enqueue(std::move(task));
+}
+
+Status resolve_for_kernel(const void* address, size_t bytes, void** host, size_t* rest) {
+  const DeviceMemory* memory = DeviceMemory::containing(address);
+  if (memory == nullptr) {
+    return refuse(ACL_ERROR_RT_PARAM_INVALID,
+                  "%p is not a device address; copy the data to memory from aclrtMalloc and pass "
+                  "its address",
+                  address);
+  }
+  char* usable = nullptr;
+  Status status = memory->resolve(address, bytes, Extent::in_blocks, &usable, rest);
+  if (!status.ok()) return status;
+  const auto context = context_if_any();
+  if (context != nullptr && !peers(context->device(), memory->device())) {
+    return refuse(ACL_ERROR_RT_PARAM_INVALID,
+                  "address %p is memory of device %u, but the kernel runs on device %u; set the "
+                  "device that owns the memory, or enable peer access",
+                  address, memory->device(), context->device());
+  }
+  *host = usable;
+  return {};
+}
+
+}  // namespace
+}  // namespace hostcann
+
+using namespace hostcann;
+
+HOSTCANN_API int hostcann_launch(const HostcannLaunch* launch, void* stream) {
+  HOSTCANN_REQUIRE_NOT_NULL(launch);
+  if (launch->abi != HOSTCANN_LAUNCH_ABI) {
+    return report(__func__, refuse(ACL_ERROR_RT_PARAM_INVALID,
+                                   "launch ABI: expected %u, got %u; rebuild the kernel with this "
+                                   "hostcann",
+                                   HOSTCANN_LAUNCH_ABI, launch->abi));
+  }
+  HostcannLaunch copy = *launch;
+  if (copy.kernel == nullptr) copy.kernel = "(unnamed)";
+  const Status status = launch_on(std::make_unique<LaunchTask>(copy), stream);
+  if (status.ok()) return ACL_SUCCESS;
+  const Status refusal = refused(copy.kernel, status);
+  remember(stream, refusal);
+  return report(__func__, refusal);
+}
+
+HOSTCANN_API int hostcann_refuse_launch(const char* kernel, int code, const char* why,
+                                        void* stream) {
+  const Status reason(code == ACL_SUCCESS ? ACL_ERROR_RT_PARAM_INVALID : code,
+                      why == nullptr ? "no reason was given" : why);
+  const Status refusal = refused(kernel == nullptr ? "(unnamed)" : kernel, reason);
+  remember(stream, refusal);
+  return report(__func__, refusal);
+}
+
+HOSTCANN_API int hostcann_translate(const void* device, size_t bytes, void** host, char* why,
+                                    size_t why_size) {
+  HOSTCANN_REQUIRE_NOT_NULL(host);
+  *host = nullptr;
+  const Status status = resolve_for_kernel(device, bytes, host, nullptr);
+  if (why != nullptr && why_size > 0) std::snprintf(why, why_size, "%s", status.why().c_str());
+  return status.code();
+}
+
+HOSTCANN_API size_t hostcann_bytes_from(const void* device) {
+  void* host = nullptr;
+  size_t rest = 0;
+  return resolve_for_kernel(device, 0, &host, &rest).ok() ? rest : 0;
+}
