@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ascendc_add.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+#include <torch_npu/csrc/core/npu/NPUStream.h>
+
+#include <array>
+#include <cstdint>
+
+#include "add_custom/add_custom.h"
+#include "check.h"
+
+namespace ascendc_ops {
+namespace {
+
+constexpr const char* kOp = "ascendc_add";
+constexpr std::array<int64_t, 2> kShape{8, 2048};
+constexpr uint32_t kBlocks = 8;
+
+// The kernel's C entry takes every address as uint8_t*; the inputs are read, never written.
+uint8_t* input_address(const at::Tensor& tensor) {
+  return static_cast<uint8_t*>(const_cast<void*>(tensor.const_data_ptr()));
+}
+
+}  // namespace
+
+at::Tensor ascendc_add(const at::Tensor& x, const at::Tensor& y) {
+  const Argument arg_x{kOp, "x", x};
+  const Argument arg_y{kOp, "y", y};
+  check_on_npu(arg_x);
+  check_on_npu(arg_y);
+  check_same_device(arg_y, arg_x);
+  check_dtype(arg_x, c10::ScalarType::Float);
+  check_dtype(arg_y, c10::ScalarType::Float);
+  check_shape(arg_x, kShape);
+  check_shape(arg_y, kShape);
+  check_contiguous(arg_x);
+  check_contiguous(arg_y);
+  check_no_grad(arg_x);
+  check_no_grad(arg_y);
+  const c10::DeviceGuard guard(x.device());
+  check_format_nd(arg_x);
+  check_format_nd(arg_y);
+
+  at::Tensor z = at::empty(kShape, x.options());
+  check_output_format_nd({kOp, "z", z});
+
+  // stream() first drains torch_npu's host-side queue; the bare handle of stream(false) would let
+  // this launch overtake work that is queued but not yet on the stream.
+  const aclrtStream stream = c10_npu::getCurrentNPUStream(x.device().index()).stream();
+  // The shape check bounds numel, so the cast cannot truncate.
+  add_custom_impl(kBlocks, stream, input_address(x), input_address(y),
+                  static_cast<uint8_t*>(z.mutable_data_ptr()), static_cast<uint32_t>(z.numel()));
+  return z;
+}
+
+}  // namespace ascendc_ops

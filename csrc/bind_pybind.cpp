@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <c10/util/Exception.h>
+#include <pybind11/pybind11.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <exception>
+#include <string>
+
+#include "ascendc_add.h"
+
+namespace py = pybind11;
+
+namespace {
+
+// A message of our own: pybind11's for a wrong type prints every argument, which would copy whole
+// tensors back from the device.
+const at::Tensor& to_tensor(const char* op, const char* name, const py::object& value) {
+  if (!THPVariable_Check(value.ptr())) {
+    throw py::type_error(std::string(op) + ": argument '" + name +
+                         "': expected a torch.Tensor, got " + Py_TYPE(value.ptr())->tp_name);
+  }
+  return THPVariable_Unpack(value.ptr());
+}
+
+py::object ascendc_add(const py::object& x, const py::object& y) {
+  const at::Tensor& x_tensor = to_tensor("ascendc_add", "x", x);
+  const at::Tensor& y_tensor = to_tensor("ascendc_add", "y", y);
+  at::Tensor z;
+  {
+    // Draining torch_npu's queue may wait for a thread that needs the interpreter.
+    const py::gil_scoped_release no_gil;
+    z = ascendc_ops::ascendc_add(x_tensor, y_tensor);
+  }
+  return py::reinterpret_steal<py::object>(THPVariable_Wrap(std::move(z)));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  m.doc() = "Operators of ascendc_ops; import the package, not this module.";
+  // torch's own mapping of C++ exceptions, so that both variants raise the same types and
+  // sentences.
+  py::register_local_exception_translator([](std::exception_ptr error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const c10::Error&) {
+      torch::translate_exception_to_python(error);
+    }
+  });
+  m.def("ascendc_add", &ascendc_add, py::arg("x"), py::arg("y"));
+}

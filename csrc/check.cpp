@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check.h"
+
+#include <acl/acl_base.h>
+#include <c10/core/DeviceType.h>
+
+#include <sstream>
+
+namespace ascendc_ops {
+namespace {
+
+template <typename T>
+std::string to_text(const T& value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+std::string device_text(const at::Tensor& tensor) {
+  // c10 prints PrivateUse1 by the name torch_npu registered for it.
+  return to_text(tensor.device());
+}
+
+std::string where(const Argument& arg) {
+  return std::string(arg.op) + ": argument '" + arg.name + "': ";
+}
+
+}  // namespace
+
+std::string dtype_name(c10::ScalarType dtype) {
+  return std::string(c10::getDtypeNames(dtype).first);
+}
+
+std::string format_name(int64_t format) {
+  switch (format) {
+    case ACL_FORMAT_ND:
+      return "ND";
+    case ACL_FORMAT_NCHW:
+      return "NCHW";
+    case ACL_FORMAT_NHWC:
+      return "NHWC";
+    case ACL_FORMAT_NC1HWC0:
+      return "NC1HWC0";
+    case ACL_FORMAT_FRACTAL_Z:
+      return "FRACTAL_Z";
+    case ACL_FORMAT_FRACTAL_NZ:
+      return "FRACTAL_NZ";
+    default:
+      return "acl format " + to_text(format);
+  }
+}
+
+void check_on_npu(const Argument& arg) {
+  TORCH_CHECK(arg.tensor.defined(), where(arg), "expected a tensor, got an undefined one");
+  TORCH_CHECK(arg.tensor.device().is_privateuseone(), where(arg), "expected device npu, got ",
+              device_text(arg.tensor));
+}
+
+void check_same_device(const Argument& arg, const Argument& reference) {
+  TORCH_CHECK(arg.tensor.device() == reference.tensor.device(), where(arg), "expected device ",
+              device_text(reference.tensor), " like argument '", reference.name, "', got ",
+              device_text(arg.tensor));
+}
+
+void check_dtype(const Argument& arg, c10::ScalarType expected) {
+  TORCH_CHECK(arg.tensor.scalar_type() == expected, where(arg), "expected dtype ",
+              dtype_name(expected), ", got ", dtype_name(arg.tensor.scalar_type()));
+}
+
+void check_shape(const Argument& arg, c10::IntArrayRef expected) {
+  TORCH_CHECK(arg.tensor.sizes() == expected, where(arg), "expected shape ", to_text(expected),
+              ", got ", to_text(arg.tensor.sizes()));
+}
+
+void check_contiguous(const Argument& arg) {
+  TORCH_CHECK(arg.tensor.is_contiguous(), where(arg), "expected a contiguous tensor, got strides ",
+              to_text(arg.tensor.strides()));
+}
+
+void check_no_grad(const Argument& arg) {
+  TORCH_CHECK(!arg.tensor.requires_grad(), where(arg),
+              "expected requires_grad=False (no backward is registered), got requires_grad=True");
+}
+
+void check_format_nd(const Argument& arg) {
+  const int64_t format = at_npu::native::get_npu_format(arg.tensor);
+  TORCH_CHECK(format == ACL_FORMAT_ND, where(arg), "expected storage format ND, got ",
+              format_name(format));
+}
+
+void check_output_format_nd(const Argument& arg) {
+  const int64_t format = at_npu::native::get_npu_format(arg.tensor);
+  TORCH_CHECK(format == ACL_FORMAT_ND, arg.op, ": output '", arg.name,
+              "': expected storage format ND, got ", format_name(format));
+}
+
+}  // namespace ascendc_ops
