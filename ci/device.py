@@ -154,8 +154,13 @@ def decide(device: str = "", npu_arch: str = "", dev: Path = Path("/dev")) -> De
     kind = choose_kind(device or env.get("DEVICE") or "auto", env, dev)
     npu_arch = npu_arch or env.get("NPU_ARCH", "")
     if kind == "host":
+        arch = versions["hostcann"]["npu_arch"]
         # Validated like a chip's, so that a wrong NPU_ARCH is refused on every device.
-        arch = choose_arch(npu_arch or versions["hostcann"]["npu_arch"], "", versions)
+        if npu_arch and choose_arch(npu_arch, "", versions) != arch:
+            raise DeviceError(
+                f"NPU_ARCH: expected {arch}, the one hostcann emulates, got {npu_arch}: "
+                "leave NPU_ARCH unset on the host"
+            )
         version = HOSTCANN / "hostcann-version"
         built = version.read_text().strip() if version.is_file() else "not built yet"
         return Device("host", arch, env, f"host (hostcann {built})")

@@ -23,16 +23,21 @@ const at::Tensor& to_tensor(const char* op, const char* name, const py::object& 
   return THPVariable_Unpack(value.ptr());
 }
 
-py::object ascendc_add(const py::object& x, const py::object& y) {
-  const at::Tensor& x_tensor = to_tensor("ascendc_add", "x", x);
-  const at::Tensor& y_tensor = to_tensor("ascendc_add", "y", y);
-  at::Tensor z;
-  {
-    // Draining torch_npu's queue may wait for a thread that needs the interpreter.
-    const py::gil_scoped_release no_gil;
-    z = ascendc_ops::ascendc_add(x_tensor, y_tensor);
-  }
-  return py::reinterpret_steal<py::object>(THPVariable_Wrap(std::move(z)));
+using BinaryOperator = at::Tensor (*)(const at::Tensor& x, const at::Tensor& y);
+
+void define(py::module_& m, const char* name, BinaryOperator compute) {
+  const auto call = [name, compute](const py::object& x, const py::object& y) {
+    const at::Tensor& x_tensor = to_tensor(name, "x", x);
+    const at::Tensor& y_tensor = to_tensor(name, "y", y);
+    at::Tensor z;
+    {
+      // Draining torch_npu's queue may wait for a thread that needs the interpreter.
+      const py::gil_scoped_release no_gil;
+      z = compute(x_tensor, y_tensor);
+    }
+    return py::reinterpret_steal<py::object>(THPVariable_Wrap(std::move(z)));
+  };
+  m.def(name, call, py::arg("x"), py::arg("y"));
 }
 
 }  // namespace
@@ -48,5 +53,5 @@ PYBIND11_MODULE(_C, m) {
       torch::translate_exception_to_python(error);
     }
   });
-  m.def("ascendc_add", &ascendc_add, py::arg("x"), py::arg("y"));
+  define(m, "ascendc_add", &ascendc_ops::ascendc_add);
 }

@@ -84,7 +84,7 @@ def test_shown_table_is_what_the_matrix_prints(readme: str) -> None:
         assert cells[1:] == [
             f"{counts[variant, group]} passed" if counts[variant, group] else "-"
             for group in groups
-        ]
+        ], f"replace the table in {readme} by what make matrix prints"
     assert shown[-1] == f"matrix: {len(report['cases'])} passed, 0 failed"
 
 

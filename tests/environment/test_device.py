@@ -220,8 +220,14 @@ def test_the_variables_are_read_where_nothing_is_said(
     monkeypatch.setenv("NPU_ARCH", "dav-2002")
     host.nodes("davinci0")
     host.toolkit()
-    found = host.decide()
-    assert (found.kind, found.npu_arch) == ("host", "dav-2002")
+    with pytest.raises(device.DeviceError) as refused:
+        host.decide()
+    assert str(refused.value) == (
+        "NPU_ARCH: expected dav-2201, the one hostcann emulates, got dav-2002: "
+        "leave NPU_ARCH unset on the host"
+    )
+    monkeypatch.delenv("NPU_ARCH")
+    assert host.decide().kind == "host"
 
 
 def test_the_host_environment_is_what_set_env_sets(

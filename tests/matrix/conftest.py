@@ -61,6 +61,13 @@ class Lane:
         self.events.write(json.dumps({"event": event, **fields}) + "\n")
         self.events.flush()
 
+    @staticmethod
+    def require_distinct(operator, torch):
+        # Rows that look for stale values see nothing where the two results agree.
+        results = [operator.reference(*make(torch)) for make in (operator.inputs, operator.others)]
+        if (results[0] == results[1]).any():
+            raise ValueError(f"{operator.name}: expected inputs and others to differ everywhere")
+
     def pytest_sessionstart(self):
         try:
             self._start()
@@ -85,6 +92,8 @@ class Lane:
         for case in self.cases:
             name = case.operator.name
             self.calls[name] = {variant: getattr(loaded[variant], name) for variant in loaded}
+        for operator in {case.operator for case in self.cases}:
+            self.require_distinct(operator, torch)
         self.device = Device(torch, torch_npu, self.kind)
         chip = torch.npu.get_device_name(0)
         library, version = loaded_cann()

@@ -92,8 +92,8 @@ def verdict(report) -> str:
     if not report.passed:
         return "Nothing was proven"
     if counts["not_run"]:
-        return f"{counts['passed']} rows passed, {counts['not_run']} not run"
-    return f"All {total} rows passed"
+        return f"{counts['passed']} cases passed, {counts['not_run']} not run"
+    return f"All {total} cases passed"
 
 
 def head(report) -> str:

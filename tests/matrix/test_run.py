@@ -244,7 +244,7 @@ def test_one_device_is_not_run_with_its_reason(matrix, capsys):
     assert written["variants"]["pybind"] == {"passed": 3, "failed": 0, "not_run": 1}
     assert "not run: 2 rows: one device" in said
     assert "1 not run (one device)" in said
-    assert "8 rows passed, 2 not run" in (folder / "matrix.html").read_text()
+    assert "8 cases passed, 2 not run" in (folder / "matrix.html").read_text()
 
 
 def test_nothing_started_is_one_sentence(matrix, capsys):
