@@ -67,12 +67,17 @@ build: $(CHOSEN:%=$(DONE)/wheel-%) ## build the wheels to build/wheels
 install: $(CHOSEN:%=$(DONE)/install-%) ## install the wheels into .venv
 
 .PHONY: matrix
-matrix: install ## run the precision and rejection matrix; report in build/report
+matrix: forget install ## run the precision and rejection matrix; report in build/report
 	@$(VENV)/python tests/matrix/run.py --variant $(VARIANT)
 
 .PHONY: test
-test: install ## run the matrix and the rest of the suite
+test: forget install ## run the matrix and the rest of the suite
 	@ci/test.sh
+
+# A report must not outlive a run that stopped before it.
+.PHONY: forget
+forget:
+	@rm -f build/report/matrix.json build/report/matrix.xml build/report/matrix.html
 
 .PHONY: lint
 lint: build ## run every linter

@@ -224,3 +224,5 @@ if __name__ == "__main__":
         main()
     except (BootstrapError, LockError) as error:
         die(f"environment: {error}")
+    except OSError as error:
+        die(f"environment: cannot write {error.filename}: {error.strerror}")

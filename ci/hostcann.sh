@@ -9,11 +9,9 @@ fi
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH=$root/.venv/bin:$PATH
-tree=$root/build/cmake/hostcann
-# Two makes at once take turns: ninja's records do not survive sharing a tree.
-mkdir -p "$root/build/cmake"
-exec {turn}>"$tree.lock"
-flock "$turn"
+# shellcheck source=ci/tree.sh
+source "$root/ci/tree.sh"
+enter_tree hostcann
 testing=OFF
 [[ ${1:-} != --tests ]] || testing=ON
 cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \

@@ -18,11 +18,9 @@ variant=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH=$root/.venv/bin:$PATH
 out=$root/build/wheels/$variant
-tree=$root/build/cmake/wrappers
-# Two makes at once take turns: ninja's records do not survive sharing a tree.
-mkdir -p "$root/build/cmake"
-exec {turn}>"$tree.lock"
-flock "$turn"
+# shellcheck source=ci/tree.sh
+source "$root/ci/tree.sh"
+enter_tree wrappers
 rm -rf "$out.new"
 "$root/.venv/bin/python" -m pip wheel "$root/python/ascendc-ops-$variant" \
     --no-build-isolation --no-deps --no-index --disable-pip-version-check --wheel-dir "$out.new" \

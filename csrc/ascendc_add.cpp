@@ -37,6 +37,8 @@ at::Tensor ascendc_add(const at::Tensor& x, const at::Tensor& y) {
   check_shape(arg_y, kShape);
   check_contiguous(arg_x);
   check_contiguous(arg_y);
+  check_materialised(arg_x);
+  check_materialised(arg_y);
   check_no_grad(arg_x);
   check_no_grad(arg_y);
   const c10::DeviceGuard guard(x.device());

@@ -77,6 +77,16 @@ void check_contiguous(const Argument& arg) {
               to_text(arg.tensor.strides()));
 }
 
+void check_materialised(const Argument& arg) {
+  TORCH_CHECK(!arg.tensor.is_neg(), where(arg),
+              "expected values in memory, got a lazily negated tensor; call resolve_neg()");
+  const auto elements = static_cast<size_t>(arg.tensor.storage_offset() + arg.tensor.numel());
+  const size_t needed = elements * arg.tensor.itemsize();
+  TORCH_CHECK(arg.tensor.storage().nbytes() >= needed, where(arg),
+              "expected a storage of at least ", needed, " bytes, got ",
+              arg.tensor.storage().nbytes());
+}
+
 void check_no_grad(const Argument& arg) {
   TORCH_CHECK(!arg.tensor.requires_grad(), where(arg),
               "expected requires_grad=False (no backward is registered), got requires_grad=True");

@@ -31,6 +31,8 @@ void check_same_device(const Argument& arg, const Argument& reference);
 void check_dtype(const Argument& arg, c10::ScalarType expected);
 void check_shape(const Argument& arg, c10::IntArrayRef expected);
 void check_contiguous(const Argument& arg);
+// The bytes are the values: no pending negation, and a storage that holds every element.
+void check_materialised(const Argument& arg);
 void check_no_grad(const Argument& arg);
 // Logical contiguity says nothing of the physical layout, so the storage format is its own check.
 void check_format_nd(const Argument& arg);

@@ -264,6 +264,8 @@ HOSTCANN_API aclError aclopCompileAndExecute(
     const aclTensorDesc* const outputDesc[], aclDataBuffer* const /*outputs*/[],
     const aclopAttr* /*attr*/, aclopEngineType /*engineType*/, aclopCompileType /*compileFlag*/,
     const char* /*opPath*/, aclrtStream stream) {
+  HOSTCANN_RETURN_IF_FAILED(check_list("inputDesc", numInputs, inputDesc));
+  HOSTCANN_RETURN_IF_FAILED(check_list("outputDesc", numOutputs, outputDesc));
   const bool queued =
       made_elsewhere(inputDesc, numInputs) || made_elsewhere(outputDesc, numOutputs);
   return refuse_operator(__func__, opType, queued, stream);
@@ -274,6 +276,8 @@ HOSTCANN_API aclError aclopCompileAndExecuteV2(
     int numOutputs, aclTensorDesc* outputDesc[], aclDataBuffer* /*outputs*/[], aclopAttr* /*attr*/,
     aclopEngineType /*engineType*/, aclopCompileType /*compileFlag*/, const char* /*opPath*/,
     aclrtStream stream) {
+  HOSTCANN_RETURN_IF_FAILED(check_list("inputDesc", numInputs, inputDesc));
+  HOSTCANN_RETURN_IF_FAILED(check_list("outputDesc", numOutputs, outputDesc));
   const bool queued =
       made_elsewhere(inputDesc, numInputs) || made_elsewhere(outputDesc, numOutputs);
   return refuse_operator(__func__, opType, queued, stream);

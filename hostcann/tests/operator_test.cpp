@@ -58,6 +58,13 @@ TEST_F(OperatorTest, ADescriptionHoldsWhatItWasGiven) {
   EXPECT_EQ(aclCreateTensorDesc(ACL_FLOAT, 2, nullptr, ACL_FORMAT_ND), nullptr);
 }
 
+TEST_F(OperatorTest, AMissingListOfDescriptionsIsRefused) {
+  EXPECT_EQ(aclopCompileAndExecute("Add", 3, nullptr, nullptr, 0, nullptr, nullptr, nullptr,
+                                   ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, nullptr),
+            ACL_ERROR_INVALID_PARAM);
+  EXPECT_HAS(recent_sentence(), "argument 'inputDesc': expected 3 values, got a null pointer");
+}
+
 TEST_F(OperatorTest, ACompileOptionIsReadBackAsSet) {
   ASSERT_EQ(aclSetCompileopt(ACL_PRECISION_MODE, "must_keep_origin_dtype"), ACL_SUCCESS);
   const size_t size = aclGetCompileoptSize(ACL_PRECISION_MODE);

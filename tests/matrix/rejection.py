@@ -65,6 +65,22 @@ def one_column_expanded() -> Callable:
     return lambda subject, tensor: subject.device.put(tensor[:, :1].clone()).expand(tensor.shape)
 
 
+def lazily_negated() -> Callable:
+    """Contiguous memory whose values are still to be negated."""
+    return lambda subject, tensor: subject.torch._neg_view(subject.device.put(tensor))
+
+
+def storage_of(nbytes: int) -> Callable:
+    """A contiguous tensor whose storage was cut to `nbytes` behind its back."""
+
+    def change(subject, tensor):
+        changed = subject.device.put(tensor)
+        changed.untyped_storage().resize_(nbytes)
+        return changed
+
+    return change
+
+
 def on_cpu() -> Callable:
     return lambda _subject, tensor: tensor
 

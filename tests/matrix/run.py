@@ -7,14 +7,17 @@ The row table is the expectation. A row that no process reported has failed, wha
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +45,39 @@ UNWANTED = (
 
 class CannotRunError(Exception):
     """A sentence for the user: nothing was tested."""
+
+
+class Lanes:
+    """The processes that run now, so that an interrupt can end them all at once."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.running: set[subprocess.Popen] = set()
+        self.ended = False
+
+    def start(self, command, **how) -> subprocess.Popen:
+        with self.lock:
+            process = subprocess.Popen(command, **how)
+            self.running.add(process)
+        if self.ended:
+            self.kill(process)
+        return process
+
+    def forget(self, process: subprocess.Popen) -> None:
+        with self.lock:
+            self.running.discard(process)
+
+    def kill(self, process: subprocess.Popen) -> None:
+        with self.lock:
+            if process in self.running:
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        self.ended = True
+        with self.lock:
+            running = tuple(self.running)
+        for process in running:
+            self.kill(process)
 
 
 @dataclass
@@ -89,7 +125,7 @@ def lane_command(lane, variants, kind: str, events: Path) -> list[str]:
     return [*command, "--kind", kind, "--events", str(events)]
 
 
-def run_lane(lane, cases, variants, device, options) -> LaneRun:
+def run_lane(lane, cases, variants, device, options, lanes: Lanes) -> LaneRun:
     """Runs a lane's rows; a process that dies takes only its own row with it."""
     folder = options.report / PROCESSES
     events, log = folder / f"{lane.name}.jsonl", folder / f"{lane.name}.log"
@@ -102,9 +138,9 @@ def run_lane(lane, cases, variants, device, options) -> LaneRun:
     deadline = time.monotonic() + options.timeout
     done = LaneRun(lane)
     begun: set[str] = set()
-    while len(done.processes) < PROCESSES_PER_LANE:
+    while len(done.processes) < PROCESSES_PER_LANE and not lanes.ended:
         written = events.stat().st_size
-        code = run_process(command, env, log, deadline - time.monotonic())
+        code = run_process(command, env, log, deadline - time.monotonic(), lanes)
         process = read_process(events, written)
         if code is None:
             process.ending = f"did not finish within {options.timeout:g} s and was ended"
@@ -117,11 +153,11 @@ def run_lane(lane, cases, variants, device, options) -> LaneRun:
     return done
 
 
-def run_process(command, env, log: Path, seconds: float) -> int | None:
+def run_process(command, env, log: Path, seconds: float, lanes: Lanes) -> int | None:
     """The exit code; None for a process that had to be ended."""
     with log.open("a") as output:
         # A session of its own: a timeout ends whatever the process started, and nothing else.
-        running = subprocess.Popen(
+        running = lanes.start(
             command,
             env=env,
             cwd=log.parent,
@@ -133,9 +169,11 @@ def run_process(command, env, log: Path, seconds: float) -> int | None:
         try:
             return running.wait(max(seconds, 0))
         except subprocess.TimeoutExpired:
-            os.killpg(running.pid, signal.SIGKILL)
+            lanes.kill(running)
             running.wait()
             return None
+        finally:
+            lanes.forget(running)
 
 
 def read_process(events: Path, start: int) -> Process:
@@ -237,6 +275,21 @@ def choose_device(wanted: str, npu_arch: str):
         raise CannotRunError(str(error)) from error
 
 
+def cause(run: LaneRun, folder: Path) -> str:
+    """Why a lane could not start; hostcann's own sentence says more than torch_npu's of it."""
+    said = (folder / f"{run.lane.name}.log").read_text(errors="replace").splitlines()
+    sentence = next((line for line in said if line.startswith("hostcann: ")), "")
+    return sentence or run.last.could_not_start
+
+
+@contextmanager
+def turn(folder: Path):
+    """Two runs that write the same report take turns."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def stack_of(processes: list[Process], device) -> dict:
     stacks = [entry["stack"] for process in processes if (entry := process.first("started"))]
     return {**(stacks[0] if stacks else {}), "npu_arch": device.npu_arch}
@@ -245,20 +298,35 @@ def stack_of(processes: list[Process], device) -> dict:
 def run(options) -> bool:
     """True if every row passed, or had a reason not to run."""
     variants = row.VARIANTS if options.variant == "both" else (options.variant,)
-    # The last run's report must not outlive a run that could not even begin.
-    report.remove(options.report)
-    device = choose_device(options.device, options.npu_arch)
-    print(f"device: {device.description}, npu-arch {device.npu_arch}", flush=True)
-    require_installed(variants)
     (options.report / PROCESSES).mkdir(parents=True, exist_ok=True)
-    cases = row.cases(variants)
-    start = time.monotonic()
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with turn(options.report / PROCESSES):
+        # The last run's report must not outlive a run that could not even begin.
+        report.remove(options.report)
+        device = choose_device(options.device, options.npu_arch)
+        print(f"device: {device.description}, npu-arch {device.npu_arch}", flush=True)
+        require_installed(variants)
+        return run_and_report(options, variants, device)
+
+
+def run_lanes(options, variants, device, cases) -> list[LaneRun]:
+    lanes = Lanes()
+    pool = ThreadPoolExecutor(options.jobs)
+    try:
         started = [
-            pool.submit(run_lane, lane, cases, variants, device, options)
+            pool.submit(run_lane, lane, cases, variants, device, options, lanes)
             for lane in row.lanes(variants)
         ]
-        runs = [each.result() for each in started]
+        return [each.result() for each in started]
+    finally:
+        # Nothing runs any more, unless the user does not want to wait.
+        lanes.end()
+        pool.shutdown(cancel_futures=True)
+
+
+def run_and_report(options, variants, device) -> bool:
+    cases = row.cases(variants)
+    start = time.monotonic()
+    runs = run_lanes(options, variants, device, cases)
     processes = [process for each in runs for process in each.processes]
     run_report = report.Report(
         device=device.description,
@@ -270,7 +338,7 @@ def run(options) -> bool:
     )
     report.write(run_report, options.report)
     if all(process.could_not_start for process in processes):
-        raise CannotRunError(processes[0].could_not_start)
+        raise CannotRunError(cause(runs[0], options.report / PROCESSES))
     print(report.text(run_report, options.report / PROCESSES))
     return run_report.passed
 
@@ -298,6 +366,12 @@ def main() -> None:
     except CannotRunError as error:
         print(f"matrix: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        print(f"matrix: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("matrix: interrupted, no report", file=sys.stderr)
+        sys.exit(130)
     sys.exit(0 if passed else 1)
 
 

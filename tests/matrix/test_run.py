@@ -69,7 +69,8 @@ def matrix(tmp_path, monkeypatch):
         with pytest.raises(SystemExit) as ended:
             run.main()
         written = tmp_path / "report" / "matrix.json"
-        return ended.value.code, json.loads(written.read_text()), tmp_path / "report"
+        report = json.loads(written.read_text()) if written.is_file() else None
+        return ended.value.code, report, tmp_path / "report"
 
     return go
 
@@ -245,6 +246,51 @@ def test_one_device_is_not_run_with_its_reason(matrix, capsys):
     assert "not run: 2 rows: one device" in said
     assert "1 not run (one device)" in said
     assert "8 cases passed, 2 not run" in (folder / "matrix.html").read_text()
+
+
+def test_hostcanns_own_sentence_says_why_nothing_started(matrix, capsys):
+    cannot = (
+        "print('hostcann: HOSTCANN_SOC: expected Ascend910B1, got x', flush=True)\n"
+        "say('could-not-start', message='Invalid device id')\nsys.exit(3)"
+    )
+    code, _, _ = matrix(**{lane.name.replace("-", "_"): cannot for lane in row.LANES})
+    assert code == 2
+    assert capsys.readouterr().err == (
+        "matrix: hostcann: HOSTCANN_SOC: expected Ascend910B1, got x\n"
+    )
+
+
+def test_an_interrupt_ends_every_process_and_leaves_no_report(matrix, capsys):
+    interrupt = "os.kill(os.getppid(), signal.SIGINT)\nsignal.pause()"
+    code, written, _ = matrix(timeout=60, pybind="start()\nsignal.pause()", lib=interrupt)
+    assert (code, written) == (130, None)
+    assert capsys.readouterr().err == "matrix: interrupted, no report\n"
+
+
+def test_two_runs_take_turns_in_one_folder(matrix):
+    held = (
+        "import fcntl\n"
+        "lock = open(os.path.join(os.path.dirname(sys.argv[1]), 'lock'), 'w')\n"
+        "try:\n"
+        "    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        "    outcome = 'failed'\n"
+        "except BlockingIOError:\n"
+        "    outcome = 'passed'\n"
+        "start()\n"
+        "for key in keys: end(key, outcome, 'the folder was free')\n"
+        "say('finished')"
+    )
+    code, written, _ = matrix(lib=held)
+    assert (code, failed(written)) == (0, {})
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(matrix, tmp_path, capsys):
+    (tmp_path / "report").write_text("")
+    code, _, folder = matrix()
+    assert code == 2
+    assert capsys.readouterr().err == (
+        f"matrix: cannot write {folder}/matrix-processes: Not a directory\n"
+    )
 
 
 def test_nothing_started_is_one_sentence(matrix, capsys):

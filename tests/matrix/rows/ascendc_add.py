@@ -359,6 +359,26 @@ REJECTION = (
         "expected a contiguous tensor, got strides [1, 0]",
         change.one_column_expanded(),
     ),
+    # torch's dispatcher negates before it calls the lib variant: torch_npu ends the process there.
+    *both_arguments(
+        "lazily-negated",
+        "has the negative bit",
+        "expected values in memory, got a lazily negated tensor; call resolve_neg()",
+        change.lazily_negated(),
+        variants=("pybind",),
+    ),
+    *both_arguments(
+        "freed-storage",
+        "has its storage freed",
+        "expected a storage of at least 65536 bytes, got 0",
+        change.storage_of(0),
+    ),
+    *both_arguments(
+        "short-storage",
+        "has a storage shorter than its shape",
+        "expected a storage of at least 65536 bytes, got 100",
+        change.storage_of(100),
+    ),
     *both_arguments("cpu", "is on the CPU", "expected device npu, got cpu", change.on_cpu()),
     rejected(
         "both-cpu",

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts that build: enters a CMake tree of build/cmake.
+# shellcheck shell=bash
+
+# Sets `tree` to build/cmake/<name> below `root`, once no other build uses it.
+enter_tree() {
+    tree=$root/build/cmake/$1
+    # Two makes at once take turns: ninja's records do not survive sharing a tree.
+    mkdir -p "$root/build/cmake"
+    exec {turn}>"$tree.lock"
+    flock "$turn"
+    # A tree that was made elsewhere, before the clone was moved, cannot be configured again.
+    if [[ -f $tree/CMakeCache.txt ]] &&
+        ! grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$tree" "$tree/CMakeCache.txt"; then
+        rm -rf "$tree"
+    fi
+}
