@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sweep in every TASK_QUEUE_ENABLE: all rows without a queue, the core rows with each queue."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SHOWN_LINES = 60
+
+
+@pytest.mark.parametrize(
+    ("mode", "rows", "least"),
+    [
+        # Without a queue an error is raised at its call and the process goes on.
+        pytest.param("0", "all", 2500, id="all-rows-without-queue"),
+        pytest.param("1", "core", 250, id="core-rows-in-queue-1"),
+        pytest.param("2", "core", 250, id="core-rows-in-queue-2"),
+    ],
+)
+def test_sweep(prefix, mode, rows, least):
+    assert prefix, "hostcann is what the rows run on"
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
+    options = [f"--task-queue={mode}", f"--rows={rows}"]
+    done = subprocess.run(
+        [*command, *options, str(HERE)], capture_output=True, text=True, timeout=900, check=False
+    )
+    ending = "\n".join((done.stdout + done.stderr).splitlines()[-SHOWN_LINES:])
+    assert done.returncode == 0, ending
+    passed = re.search(r"(\d+) passed", done.stdout)
+    # Rows that were lost on the way are no success.
+    assert passed, ending
+    assert int(passed[1]) >= least, ending
+    assert "skipped" not in ending
