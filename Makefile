@@ -25,7 +25,7 @@ endif
 CHOSEN := $(if $(filter both,$(VARIANT)),$(VARIANTS),$(VARIANT))
 
 # The device is decided once, after the prerequisites are known to be there, and said first.
-ifneq ($(filter hostcann build install matrix test lint,$(MAKECMDGOALS)),)
+ifneq ($(filter hostcann hostcann-ops hostcann-ops-test build install matrix test lint,$(MAKECMDGOALS)),)
 # make 4.3 does not export to $(shell).
 SAID := PYTHON='$(PYTHON)' DEVICE='$(DEVICE)' NPU_ARCH='$(NPU_ARCH)'
 DEVICE_LINE := $(shell export $(SAID); ci/bootstrap.sh --check && "$$PYTHON" ci/device.py print)
@@ -51,7 +51,7 @@ WHEEL_INPUTS := CMakeLists.txt versions.toml $(call files,kernels csrc) $(wildca
 
 .PHONY: help
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | expand -t 19
 	@echo 'variables: DEVICE=auto|host|npu, NPU_ARCH=<from the chip>, VARIANT=both|pybind|lib, PYTHON=python3.11'
 
 .PHONY: env
@@ -59,6 +59,14 @@ env: .venv/installed ## create or update .venv from the hash-locked requirements
 
 .PHONY: hostcann
 hostcann: $(DONE)/hostcann ## build and install hostcann to build/hostcann
+
+.PHONY: hostcann-ops
+hostcann-ops: $(DONE)/hostcann ## list the operators hostcann implements, with a count
+	@$(ON_DEVICE) $(VENV)/python ci/hostcann_ops.py
+
+.PHONY: hostcann-ops-test
+hostcann-ops-test: $(DONE)/hostcann ## compare every operator with torch on the CPU
+	@$(ON_DEVICE) $(VENV)/python -m pytest -q -n $(shell nproc) hostcann/tests/operators
 
 .PHONY: build
 build: $(CHOSEN:%=$(DONE)/wheel-%) ## build the wheels to build/wheels

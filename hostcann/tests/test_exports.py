@@ -68,7 +68,7 @@ def test_every_library_torch_npu_needs_is_there_under_its_name(libraries, torch_
 
 def test_companion_libraries_lead_to_the_runtime(libraries):
     companions = {name: lib for name, lib in libraries.items() if name != "libascendcl.so"}
-    assert len(companions) == 6
+    assert len(companions) == 7
     for name, library in companions.items():
         assert "libascendcl.so" in library.needed, name
 
@@ -76,10 +76,33 @@ def test_companion_libraries_lead_to_the_runtime(libraries):
 def test_only_the_c_interface_is_exported(libraries):
     foreign = {
         name
-        for name in libraries["libascendcl.so"].exported
+        for library in libraries.values()
+        for name in library.exported
         if not re.fullmatch(r"(acl|rt[A-Z]|Msprof|hostcann_)\w+", name)
     }
     assert foreign == set()
+
+
+def test_every_operator_has_both_of_its_functions(libraries):
+    names = {name for name in libraries["libopapi.so"].exported if name.startswith("aclnn")}
+    first = {name for name in names if name.endswith("GetWorkspaceSize")}
+    second = names - first
+    assert len(second) > 200
+    assert {f"{name}GetWorkspaceSize" for name in second} == first
+
+
+# A name that nobody asks for is a misspelt one.
+def test_every_operator_is_one_torch_npu_asks_for(libraries):
+    folder = Path(importlib.util.find_spec("torch_npu").origin).parent
+    text = (folder / "lib" / "libtorch_npu.so").read_bytes()
+    asked = set(re.findall(rb"\0(aclnn\w+)(?=\0)", text))
+    exported = {name.encode() for name in libraries["libopapi.so"].exported}
+    assert {name for name in exported if name.startswith(b"aclnn")} - asked == set()
+
+
+def test_operators_bring_the_objects_they_take(libraries):
+    assert "libnnopbase.so" in libraries["libopapi.so"].needed
+    assert "aclCreateTensor" in libraries["libnnopbase.so"].exported
 
 
 @pytest.mark.parametrize("name", ["aclmdlRICaptureBegin", "aclprofStart", "aclrtMemcpyBatchAsync"])
@@ -97,4 +120,5 @@ def test_a_moved_prefix_works_and_no_build_path_is_left(prefix, libraries):
 def test_every_exported_function_is_documented(libraries):
     text = (Path(__file__).parents[1] / "API.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\w+)`", text))
-    assert libraries["libascendcl.so"].exported - documented == set()
+    exported = libraries["libascendcl.so"].exported | libraries["libnnopbase.so"].exported
+    assert exported - documented == set()

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic and bits of two operands, of which the second may be a number.
+#include <ATen/ops/add.h>
+#include <ATen/ops/addcdiv.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/atan2.h>
+#include <ATen/ops/bitwise_and.h>
+#include <ATen/ops/bitwise_left_shift.h>
+#include <ATen/ops/bitwise_or.h>
+#include <ATen/ops/bitwise_right_shift.h>
+#include <ATen/ops/bitwise_xor.h>
+#include <ATen/ops/clamp_min.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/floor_divide.h>
+#include <ATen/ops/fmod.h>
+#include <ATen/ops/gcd.h>
+#include <ATen/ops/lerp.h>
+#include <ATen/ops/logaddexp.h>
+#include <ATen/ops/logaddexp2.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/remainder.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/xlogy.h>
+
+#include "call.h"
+
+namespace hostcann::opapi {
+static constexpr char kFamily[] = "binary";
+
+#define HOSTCANN_BINARY(name, op) \
+  HOSTCANN_ACLNN(name, (In self, In other, Out out)) { at::op##_out(out, self, other); }
+
+#define HOSTCANN_BINARY_BOTH(name, op) \
+  HOSTCANN_BINARY(name, op)            \
+  HOSTCANN_ACLNN(Inplace##name, (Out self, In other)) { at::op##_out(self, self, other); }
+
+#define HOSTCANN_WITH_NUMBER(name, op)                     \
+  HOSTCANN_ACLNN(name, (In self, Number other, Out out)) { \
+    at::op##_out(out, self, wrapped(other));               \
+  }
+
+#define HOSTCANN_WITH_NUMBER_BOTH(name, op)                 \
+  HOSTCANN_WITH_NUMBER(name, op)                            \
+  HOSTCANN_ACLNN(Inplace##name, (Out self, Number other)) { \
+    at::op##_out(self, self, wrapped(other));               \
+  }
+
+#define HOSTCANN_SCALED(name, op)                                            \
+  HOSTCANN_ACLNN(name, (In self, In other, Number alpha, Out out)) {         \
+    at::op##_out(out, self, other, alpha);                                   \
+  }                                                                          \
+  HOSTCANN_ACLNN(name##s, (In self, Number other, Number alpha, Out out)) {  \
+    at::op##_out(out, self, wrapped(other), alpha);                          \
+  }                                                                          \
+  HOSTCANN_ACLNN(Inplace##name, (Out self, In other, Number alpha)) {        \
+    at::op##_out(self, self, other, alpha);                                  \
+  }                                                                          \
+  HOSTCANN_ACLNN(Inplace##name##s, (Out self, Number other, Number alpha)) { \
+    at::op##_out(self, self, wrapped(other), alpha);                         \
+  }
+
+HOSTCANN_SCALED(Add, add)
+HOSTCANN_SCALED(Sub, sub)
+HOSTCANN_ACLNN(Rsub, (In self, In other, Number alpha, Out out)) {
+  at::sub_out(out, other, self, alpha);
+}
+HOSTCANN_ACLNN(Rsubs, (In self, Number other, Number alpha, Out out)) {
+  at::sub_out(out, wrapped(other), self, alpha);
+}
+HOSTCANN_ACLNN(AddV3, (Number self, In other, Number alpha, Out out)) {
+  at::add_out(out, wrapped(self), other, alpha);
+}
+HOSTCANN_ACLNN(AddRelu, (In self, In other, Number alpha, Out out)) {
+  at::add_out(out, self, other, alpha);
+  at::clamp_min_out(out, out, 0);
+}
+HOSTCANN_ACLNN(InplaceAddRelu, (Out self, In other, Number alpha)) {
+  at::add_out(self, self, other, alpha);
+  at::clamp_min_out(self, self, 0);
+}
+
+HOSTCANN_BINARY_BOTH(Mul, mul)
+HOSTCANN_BINARY_BOTH(Div, div)
+HOSTCANN_BINARY_BOTH(FloorDivide, floor_divide)
+HOSTCANN_BINARY_BOTH(FmodTensor, fmod)
+HOSTCANN_BINARY_BOTH(RemainderTensorTensor, remainder)
+HOSTCANN_BINARY_BOTH(PowTensorTensor, pow)
+HOSTCANN_BINARY_BOTH(Atan2, atan2)
+HOSTCANN_BINARY_BOTH(BitwiseAndTensor, bitwise_and)
+HOSTCANN_BINARY(BitwiseOrTensor, bitwise_or)
+HOSTCANN_BINARY_BOTH(BitwiseXorTensor, bitwise_xor)
+HOSTCANN_BINARY(LeftShift, bitwise_left_shift)
+HOSTCANN_BINARY(RightShift, bitwise_right_shift)
+HOSTCANN_BINARY(Gcd, gcd)
+HOSTCANN_BINARY(Maximum, maximum)
+HOSTCANN_BINARY(Minimum, minimum)
+HOSTCANN_BINARY(LogAddExp, logaddexp)
+HOSTCANN_BINARY(LogAddExp2, logaddexp2)
+HOSTCANN_BINARY(XLogYTensor, xlogy)
+
+HOSTCANN_WITH_NUMBER_BOTH(Muls, mul)
+HOSTCANN_WITH_NUMBER_BOTH(Divs, div)
+HOSTCANN_WITH_NUMBER_BOTH(FloorDivides, floor_divide)
+HOSTCANN_WITH_NUMBER_BOTH(FmodScalar, fmod)
+HOSTCANN_WITH_NUMBER_BOTH(RemainderTensorScalar, remainder)
+HOSTCANN_WITH_NUMBER_BOTH(BitwiseAndScalar, bitwise_and)
+HOSTCANN_WITH_NUMBER(BitwiseOrScalar, bitwise_or)
+HOSTCANN_WITH_NUMBER_BOTH(BitwiseXorScalar, bitwise_xor)
+HOSTCANN_WITH_NUMBER(LeftShifts, bitwise_left_shift)
+HOSTCANN_WITH_NUMBER_BOTH(XLogYScalarOther, xlogy)
+HOSTCANN_ACLNN(XLogYScalarSelf, (Number self, In other, Out out)) {
+  at::xlogy_out(out, wrapped(self), other);
+}
+HOSTCANN_ACLNN(RemainderScalarTensor, (Number self, In other, Out out)) {
+  at::remainder_out(out, wrapped(self), other);
+}
+
+HOSTCANN_ACLNN(PowTensorScalar, (In self, Number exponent, Out out)) {
+  at::pow_out(out, self, exponent);
+}
+HOSTCANN_ACLNN(InplacePowTensorScalar, (Out self, Number exponent)) {
+  at::pow_out(self, self, exponent);
+}
+HOSTCANN_ACLNN(PowScalarTensor, (Number self, In exponent, Out out)) {
+  at::pow_out(out, self, exponent);
+}
+
+static std::optional<std::string_view> rounding(int mode) {
+  TORCH_CHECK(mode >= 0 && mode <= 2,
+              "rounding mode: expected 0 (none), 1 (trunc) or 2 (floor), got ", mode);
+  if (mode == 0) return std::nullopt;
+  return mode == 1 ? "trunc" : "floor";
+}
+HOSTCANN_ACLNN(DivMod, (In self, In other, int mode, Out out)) {
+  at::div_out(out, self, other, rounding(mode));
+}
+HOSTCANN_ACLNN(DivMods, (In self, Number other, int mode, Out out)) {
+  at::div_out(out, self, wrapped(other), rounding(mode));
+}
+HOSTCANN_ACLNN(InplaceDivMod, (Out self, In other, int mode)) {
+  at::div_out(self, self, other, rounding(mode));
+}
+HOSTCANN_ACLNN(InplaceDivMods, (Out self, Number other, int mode)) {
+  at::div_out(self, self, wrapped(other), rounding(mode));
+}
+
+HOSTCANN_ACLNN(Lerp, (In self, In end, In weight, Out out)) {
+  at::lerp_out(out, self, end, weight);
+}
+HOSTCANN_ACLNN(InplaceLerp, (Out self, In end, In weight)) {
+  at::lerp_out(self, self, end, weight);
+}
+HOSTCANN_ACLNN(Lerps, (In self, In end, Number weight, Out out)) {
+  at::lerp_out(out, self, end, weight);
+}
+HOSTCANN_ACLNN(InplaceLerps, (Out self, In end, Number weight)) {
+  at::lerp_out(self, self, end, weight);
+}
+
+HOSTCANN_ACLNN(Addcmul, (In self, In tensor1, In tensor2, Number value, Out out)) {
+  at::addcmul_out(out, self, tensor1, tensor2, value);
+}
+HOSTCANN_ACLNN(InplaceAddcmul, (Out self, In tensor1, In tensor2, Number value)) {
+  at::addcmul_out(self, self, tensor1, tensor2, value);
+}
+HOSTCANN_ACLNN(Addcdiv, (In self, In tensor1, In tensor2, Number value, Out out)) {
+  at::addcdiv_out(out, self, tensor1, tensor2, value);
+}
+HOSTCANN_ACLNN(InplaceAddcdiv, (Out self, In tensor1, In tensor2, Number value)) {
+  at::addcdiv_out(self, self, tensor1, tensor2, value);
+}
+
+}  // namespace hostcann::opapi

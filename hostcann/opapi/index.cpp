@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing elements at given places, and finding places.
+#include <ATen/ops/_embedding_bag.h>
+#include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/_unique2.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/embedding_renorm.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/index.h>
+#include <ATen/ops/index_add.h>
+#include <ATen/ops/index_copy.h>
+#include <ATen/ops/index_fill.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/masked_fill.h>
+#include <ATen/ops/masked_scatter.h>
+#include <ATen/ops/masked_select.h>
+#include <ATen/ops/nonzero.h>
+#include <ATen/ops/put.h>
+#include <ATen/ops/scatter.h>
+#include <ATen/ops/scatter_add.h>
+#include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/take.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/unique_consecutive.h>
+#include <ATen/ops/unique_dim.h>
+
+#include "call.h"
+
+namespace hostcann::opapi {
+static constexpr char kFamily[] = "index";
+
+// torch_npu fills in an empty tensor for a dimension that is not indexed. A result with
+// elements cannot come from an empty index.
+static c10::List<std::optional<Tensor>> used(Tensors indices, bool has_elements) {
+  c10::List<std::optional<Tensor>> list;
+  list.reserve(indices.size());
+  for (const Tensor& index : indices) {
+    const bool given = index.defined() && (index.numel() != 0 || !has_elements);
+    list.push_back(given ? std::optional<Tensor>(index) : std::nullopt);
+  }
+  return list;
+}
+
+HOSTCANN_ACLNN(Index, (In self, Tensors indices, Out out)) {
+  if (out.numel() == 0) return;
+  at::index_out(out, self, used(indices, true));
+}
+HOSTCANN_ACLNN(IndexPutImpl, (Out self, Tensors indices, In values, bool accumulate, bool unsafe)) {
+  if (values.numel() == 0) return;
+  at::_index_put_impl_(self, used(indices, true), values, accumulate, unsafe);
+}
+
+HOSTCANN_ACLNN(IndexSelect, (In self, int64_t dim, In index, Out out)) {
+  at::index_select_out(out, self, dim, index);
+}
+HOSTCANN_ACLNN(IndexAdd, (In self, int64_t dim, In index, In source, Number alpha, Out out)) {
+  assign(out, at::index_add(self, dim, index, source, alpha));
+}
+HOSTCANN_ACLNN(IndexCopy, (In self, int64_t dim, In index, In source, Out out)) {
+  assign(out, at::index_copy(self, dim, index, source));
+}
+HOSTCANN_ACLNN(InplaceIndexCopy, (Out self, int64_t dim, In index, In source)) {
+  self.index_copy_(dim, index, source);
+}
+HOSTCANN_ACLNN(IndexFill, (In self, int64_t dim, In index, Number value, Out out)) {
+  assign(out, at::index_fill(self, dim, index, value));
+}
+HOSTCANN_ACLNN(InplaceIndexFill, (Out self, int64_t dim, In index, Number value)) {
+  self.index_fill_(dim, index, value);
+}
+HOSTCANN_ACLNN(IndexFillTensor, (In self, int64_t dim, Ints index, Number value, Out out)) {
+  assign(out, at::index_fill(self, dim, at::tensor(index), value));
+}
+HOSTCANN_ACLNN(InplaceIndexFillTensor, (Out self, int64_t dim, Ints index, Number value)) {
+  self.index_fill_(dim, at::tensor(index), value);
+}
+HOSTCANN_ACLNN(Take, (In self, In index, Out out)) { at::take_out(out, self, index); }
+HOSTCANN_ACLNN(InplacePut, (Out self, In index, In source, bool accumulate)) {
+  self.put_(index, source, accumulate);
+}
+
+HOSTCANN_ACLNN(Gather, (In self, int64_t dim, In index, Out out)) {
+  at::gather_out(out, self, dim, index);
+}
+
+static std::optional<std::string_view> scattering(int64_t reduce) {
+  TORCH_CHECK(reduce >= 0 && reduce <= 2,
+              "reduction: expected 0 (none), 1 (add) or 2 (multiply), got ", reduce);
+  if (reduce == 0) return std::nullopt;
+  return reduce == 1 ? "add" : "multiply";
+}
+template <class Source>
+static Tensor scattered(In self, int64_t dim, In index, const Source& source, int64_t reduce) {
+  const auto how = scattering(reduce);
+  if (!how) return at::scatter(self, dim, index, source);
+  return at::scatter(self, dim, index, source, *how);
+}
+HOSTCANN_ACLNN(Scatter, (In self, int64_t dim, In index, In source, int64_t reduce, Out out)) {
+  assign(out, scattered(self, dim, index, source, reduce));
+}
+HOSTCANN_ACLNN(ScatterValue,
+               (In self, int64_t dim, In index, Number value, int64_t reduce, Out out)) {
+  assign(out, scattered(self, dim, index, value, reduce));
+}
+HOSTCANN_ACLNN(InplaceScatter, (Out self, int64_t dim, In index, In source, int64_t reduce)) {
+  assign(self, scattered(self, dim, index, source, reduce));
+}
+HOSTCANN_ACLNN(InplaceScatterValue,
+               (Out self, int64_t dim, In index, Number value, int64_t reduce)) {
+  assign(self, scattered(self, dim, index, value, reduce));
+}
+HOSTCANN_ACLNN(ScatterAdd, (In self, int64_t dim, In index, In source, Out out)) {
+  assign(out, at::scatter_add(self, dim, index, source));
+}
+
+HOSTCANN_ACLNN(MaskedSelect, (In self, In mask, FoundOut out)) {
+  out.set(at::masked_select(self, mask.to(ScalarType::Bool)));
+}
+HOSTCANN_ACLNN(InplaceMaskedFillScalar, (Out self, In mask, Number value)) {
+  self.masked_fill_(mask, value);
+}
+HOSTCANN_ACLNN(InplaceMaskedFillTensor, (Out self, In mask, In value)) {
+  self.masked_fill_(mask, value.reshape({}));
+}
+HOSTCANN_ACLNN(InplaceMaskedScatter, (Out self, In mask, In source)) {
+  self.masked_scatter_(mask, source);
+}
+HOSTCANN_ACLNN(Nonzero, (In self, FoundOut out)) { out.set(at::nonzero(self)); }
+// One row per dimension instead of one row per place.
+HOSTCANN_ACLNN(NonzeroV2, (In self, FoundOut out)) { out.set(at::nonzero(self).t()); }
+
+HOSTCANN_ACLNN(Unique, (In self, bool sorted, bool inverse, FoundOut values, Out positions)) {
+  const auto [found, places, counts] = at::_unique2(self, sorted, inverse, false);
+  values.set(found);
+  if (inverse) assign(positions, places);
+}
+HOSTCANN_ACLNN(Unique2, (In self, bool sorted, bool, bool with_counts, FoundOut values,
+                         Out positions, FoundOut counts)) {
+  // The places are also asked for with the counts.
+  const auto [found, places, numbers] = at::_unique2(self, sorted, true, with_counts);
+  values.set(found);
+  if (positions.sizes() == places.sizes()) positions.copy_(places);
+  if (with_counts) counts.set(numbers);
+}
+HOSTCANN_ACLNN(UniqueDim, (In self, bool sorted, bool inverse, int64_t dim, FoundOut values,
+                           FoundOut positions, FoundOut counts)) {
+  const auto [found, places, numbers] = at::unique_dim(self, dim, sorted, inverse, true);
+  values.set(found);
+  if (inverse) positions.set(places);
+  counts.set(numbers);
+}
+
+HOSTCANN_ACLNN(Embedding, (In weight, In indices, Out out)) {
+  at::embedding_out(out, weight, indices);
+}
+HOSTCANN_ACLNN(EmbeddingDenseBackward, (In grad, In indices, uint64_t rows, uint64_t padding,
+                                        bool scale_by_frequency, Out out)) {
+  assign(out, at::embedding_dense_backward(grad, indices, static_cast<int64_t>(rows),
+                                           static_cast<int64_t>(padding), scale_by_frequency));
+}
+HOSTCANN_ACLNN(EmbeddingRenorm, (Out self, In indices, double max_norm, double norm_type)) {
+  at::embedding_renorm_(self, indices.reshape(-1), max_norm, norm_type);
+}
+
+}  // namespace hostcann::opapi
