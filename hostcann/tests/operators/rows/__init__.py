@@ -5,12 +5,16 @@ from operators.rows import (
     comparison,
     creation,
     elementwise,
+    further,
     indexing,
+    lists,
     neural,
     reduction,
     shaping,
     training,
+    vision,
 )
 
-FAMILIES = (creation, elementwise, comparison, reduction, indexing, shaping, neural, training)
+FAMILIES = (creation, elementwise, comparison, reduction, indexing, shaping, neural, vision)
+FAMILIES = (*FAMILIES, lists, further, training)
 ROWS = [row for family in FAMILIES for row in family.ROWS]

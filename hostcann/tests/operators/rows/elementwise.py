@@ -176,12 +176,13 @@ ROWS = [
     exact("signbit", one, ALL, out=True),
     exact("logical_not", one, ALL, out=True),
     exact("bitwise_not", one, BITWISE, out=True),
-    exact("nan_to_num", one, ALL, out=True),
+    # The limits come from torch_npu as floats: those of float64 cannot.
+    exact("nan_to_num", one, tuple(d for d in ALL if d != torch.float64), out=True),
     exact("positive", one, NUMBERS),
     Row("round-decimals", lambda x: torch.round(x, decimals=1), within(-3, 3), WIDE),
     Row("nan_to_num-values", lambda x: x.nan_to_num(1.5, 2.5, -2.5), one, FLOATS),
     # One operand, within the CPU's own two answers.
-    exact("exp", one, ALL, out=True, ulp=LIBM),
+    exact("exp", one, (*FLOATS, torch.int64, torch.bool), out=True, ulp=LIBM),
     exact("exp2", one, ALL, out=True, ulp=LIBM),
     exact("expm1", one, ALL, out=True, ulp=LIBM),
     exact("log", within(0, 9), ALL, out=True, ulp=LIBM),
@@ -201,8 +202,8 @@ ROWS = [
     exact("acosh", within(1, 9), ALL, out=True, ulp=LIBM),
     exact("atanh", within(-1, 1), ALL, out=True, ulp=LIBM),
     exact("sigmoid", one, ALL, out=True, ulp=LIBM),
-    exact("erf", one, ALL, out=True, ulp=LIBM),
-    exact("erfc", one, ALL, out=True, ulp=LIBM),
+    exact("erf", one, (*FLOATS, torch.int64, torch.bool), out=True, ulp=LIBM),
+    exact("erfc", one, (*FLOATS, torch.int64, torch.bool), out=True, ulp=LIBM),
     exact("erfinv", within(-1, 1), ALL, out=True, ulp=LIBM),
     *(
         in_place(name, solid, FLOATS, ulp=ulp)
