@@ -32,8 +32,8 @@ def main() -> None:
     prefix = Path(os.environ.get("ASCEND_HOME_PATH", ""))
     if not (prefix / "hostcann-version").is_file():
         raise SystemExit(
-            f"hostcann-ops: expected ASCEND_HOME_PATH to name an installed hostcann, got '{prefix}';"
-            " run make hostcann-ops"
+            "hostcann-ops: expected ASCEND_HOME_PATH to name an installed hostcann, got"
+            f" '{prefix}'; run make hostcann-ops"
         )
     found = operators(prefix)
     for name, family in found:

@@ -30,25 +30,39 @@
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "index";
 
-// torch_npu fills in an empty tensor for a dimension that is not indexed. A result with
-// elements cannot come from an empty index.
-static c10::List<std::optional<Tensor>> used(Tensors indices, bool has_elements) {
+// torch_npu fills in an empty tensor of self's type for a dimension that is not indexed.
+static bool is_left_out(In index, In self) {
+  return !index.defined() || (index.numel() == 0 && index.scalar_type() == self.scalar_type());
+}
+
+static c10::List<std::optional<Tensor>> used(Tensors indices, In self) {
   c10::List<std::optional<Tensor>> list;
   list.reserve(indices.size());
   for (const Tensor& index : indices) {
-    const bool given = index.defined() && (index.numel() != 0 || !has_elements);
-    list.push_back(given ? std::optional<Tensor>(index) : std::nullopt);
+    list.push_back(is_left_out(index, self) ? std::nullopt : std::optional<Tensor>(index));
   }
   return list;
 }
 
+// An empty index selects nothing. Of an integer self it looks like one that is left out, but
+// then no other index is left.
+static bool selects_nothing(Tensors indices, In self) {
+  bool all_left_out = true;
+  for (const Tensor& index : indices) {
+    if (is_left_out(index, self)) continue;
+    if (index.numel() == 0) return true;
+    all_left_out = false;
+  }
+  return all_left_out;
+}
+
 HOSTCANN_ACLNN(Index, (In self, Tensors indices, Out out)) {
   if (out.numel() == 0) return;
-  at::index_out(out, self, used(indices, true));
+  at::index_out(out, self, used(indices, self));
 }
 HOSTCANN_ACLNN(IndexPutImpl, (Out self, Tensors indices, In values, bool accumulate, bool unsafe)) {
-  if (values.numel() == 0) return;
-  at::_index_put_impl_(self, used(indices, true), values, accumulate, unsafe);
+  if (values.numel() == 0 || selects_nothing(indices, self)) return;
+  at::_index_put_impl_(self, used(indices, self), values, accumulate, unsafe);
 }
 
 HOSTCANN_ACLNN(IndexSelect, (In self, int64_t dim, In index, Out out)) {
