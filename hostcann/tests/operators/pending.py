@@ -9,6 +9,8 @@ PENDING = {
     "one_hot": "OneHot",
     "unique_consecutive": "UniqueConsecutive",
     "max_pool2d": "MaxPoolWithArgmaxV1",
+    "interpolate-linear1d-backward": "ResizeNearestNeighborV2Grad",
+    "unfold-images-backward": "Col2im",
 }
 
 

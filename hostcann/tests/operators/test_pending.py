@@ -11,13 +11,11 @@ from operators.rows import ROWS
 def pytest_generate_tests(metafunc):
     if "row" not in metafunc.fixturenames:
         return
-    # A failure in torch_npu's queue would end the queue, and every later row would mean nothing.
-    synchronous = metafunc.config.getoption("--task-queue") == "0"
     pairs = [
         pytest.param(row, dtype, id=row.key(dtype))
         for row in ROWS
         for dtype in row.dtypes
-        if synchronous and pending(row, dtype)
+        if pending(row, dtype)
     ]
     metafunc.parametrize(("row", "dtype"), pairs)
 
