@@ -2,6 +2,7 @@
 """Every row of the sweep."""
 
 from operators.rows import (
+    ascend,
     comparison,
     creation,
     elementwise,
@@ -16,5 +17,5 @@ from operators.rows import (
 )
 
 FAMILIES = (creation, elementwise, comparison, reduction, indexing, shaping, neural, vision)
-FAMILIES = (*FAMILIES, lists, further, training)
+FAMILIES = (*FAMILIES, lists, further, ascend, training)
 ROWS = [row for family in FAMILIES for row in family.ROWS]

@@ -6,9 +6,26 @@ from torch.nn import functional
 
 from operators.inputs import distinct, layouts, tensors, values
 from operators.row import DEVICE, FLOATS, INTS, MOVED, NUMBERS, WIDE, Args, Row
-from operators.rows.elementwise import LIBM, in_place_pairs, pairs, positive_pairs, signed_pairs
-from operators.rows.indexing import grid, index, index_writes
-from operators.rows.neural import CHAIN, PRODUCT, gradients, guesses, keyed, normal, products
+from operators.rows.elementwise import (
+    LIBM,
+    in_place_pairs,
+    pairs,
+    positive_pairs,
+    signed_pairs,
+    triples,
+)
+from operators.rows.indexing import grid, index, index_writes, scatters_number
+from operators.rows.neural import (
+    CHAIN,
+    PRODUCT,
+    chances,
+    gradients,
+    guesses,
+    keyed,
+    normal,
+    of_input,
+    products,
+)
 from operators.rows.reduction import ORDER, unlike_along, unlike_everything
 
 FLOAT = (torch.float32,)
@@ -70,6 +87,14 @@ def square(dtype):
 def squares(dtype):
     for x in layouts(values((4, 4), dtype, 1)):
         yield Args(x)
+
+
+def squares_and_orders(dtype):
+    yield from (Args(*sample.args, 2) for sample in squares(dtype))
+
+
+def some_counts(_):
+    yield Args(torch.tensor([1, 0, 3, 2]))
 
 
 def repeat_counts(dtype):
@@ -248,10 +273,27 @@ ROWS = [
     Row(
         "embedding-renorm", keyed(functional.embedding, max_norm=2.0), whole_words, FLOAT, ulp=ORDER
     ),
+    Row("scatter-number", torch.scatter, scatters_number, MOVED),
+    Row("lerp_-tensors", in_place("lerp"), triples, FLOAT),
+    Row(
+        "foreach_pow-number-first", lambda x: torch._foreach_pow(2.0, [x]), squares, FLOAT, ulp=LIBM
+    ),
+    Row("unique-inverse", lambda x: list(torch._unique(x, True, True)), duplicated, FLOAT),
+    Row("repeat_interleave-counts", torch.repeat_interleave, some_counts, (torch.int64,)),
+    Row("add_relu", torch._VF._add_relu, vectors, FLOAT),
+    Row("aten-norm", torch.ops.aten.norm, squares_and_orders, FLOAT, ulp=ORDER),
     # Losses and normalisations.
     Row("nll_loss-2d", functional.nll_loss, pixel_guesses, FLOAT, ulp=CHAIN),
     Row("nll_loss-2d-backward", gradients(functional.nll_loss), pixel_guesses, FLOAT, ulp=CHAIN),
     Row("nll_loss-backward", gradients(functional.nll_loss), guesses, FLOAT, ulp=CHAIN),
+    *(
+        Row(f"{name}-backward", gradients(of_input(function)), samples, FLOAT, ulp=CHAIN)
+        for name, function, samples in (
+            ("binary_cross_entropy", functional.binary_cross_entropy, chances),
+            ("kl_div", keyed(functional.kl_div, reduction="batchmean"), chances),
+            ("soft_margin_loss", functional.soft_margin_loss, signs),
+        )
+    ),
     Row("soft_margin_loss", functional.soft_margin_loss, signs, FLOAT, ulp=CHAIN),
     Row("batch_norm-backward", gradients(normalised), parameters, FLOAT, ulp=CHAIN * 16),
     Row(

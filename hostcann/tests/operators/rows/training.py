@@ -145,6 +145,13 @@ ROWS = [
         ulp=CLOSE,
         core=True,
     ),
+    Row(
+        "train-adamw-fused",
+        losses(two_layers, adam(torch.optim.AdamW, fused=True), MSE),
+        regression,
+        FLOAT,
+        ulp=CLOSE,
+    ),
     Row("clip_grad_norm", clipped, regression, FLOAT, ulp=CLOSE),
     *(
         Row(f"autocast-{name}", linear_under_autocast(dtype), regression, FLOAT, ulp=HALF_STEP)
