@@ -22,7 +22,7 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/remainder.h>
-#include <ATen/ops/rsub.h>
+#include <ATen/ops/result_type.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/xlogy.h>
 
@@ -31,8 +31,23 @@
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "binary";
 
-#define HOSTCANN_BINARY(name, op) \
-  HOSTCANN_ACLNN(name, (In self, In other, Out out)) { at::op##_out(out, self, other); }
+// A number may stand for a tensor of no dimensions that was on the host. Its type is lost, but
+// the output's tells: an integer tensor and a float64 give float64, with a number float32.
+static Tensor operand(Number number, In self, In out) {
+  Tensor tensor = wrapped(number);
+  const bool integer = c10::isIntegralType(self.scalar_type(), true);
+  if (integer && at::result_type(self, tensor) != out.scalar_type() &&
+      !c10::isIntegralType(out.scalar_type(), true)) {
+    tensor = tensor.to(out.scalar_type());
+    tensor.unsafeGetTensorImpl()->set_wrapped_number(false);
+  }
+  return tensor;
+}
+
+#define HOSTCANN_BINARY(name, op)                                                \
+  HOSTCANN_ACLNN_CHECKED(name, (In self, In other, Out out), expect_broadcast) { \
+    at::op##_out(out, self, other);                                              \
+  }
 
 #define HOSTCANN_BINARY_BOTH(name, op) \
   HOSTCANN_BINARY(name, op)            \
@@ -40,7 +55,7 @@ static constexpr char kFamily[] = "binary";
 
 #define HOSTCANN_WITH_NUMBER(name, op)                     \
   HOSTCANN_ACLNN(name, (In self, Number other, Out out)) { \
-    at::op##_out(out, self, wrapped(other));               \
+    at::op##_out(out, self, operand(other, self, out));    \
   }
 
 #define HOSTCANN_WITH_NUMBER_BOTH(name, op)                 \
@@ -54,7 +69,7 @@ static constexpr char kFamily[] = "binary";
     at::op##_out(out, self, other, alpha);                                   \
   }                                                                          \
   HOSTCANN_ACLNN(name##s, (In self, Number other, Number alpha, Out out)) {  \
-    at::op##_out(out, self, wrapped(other), alpha);                          \
+    at::op##_out(out, self, operand(other, self, out), alpha);               \
   }                                                                          \
   HOSTCANN_ACLNN(Inplace##name, (Out self, In other, Number alpha)) {        \
     at::op##_out(self, self, other, alpha);                                  \
@@ -69,10 +84,10 @@ HOSTCANN_ACLNN(Rsub, (In self, In other, Number alpha, Out out)) {
   at::sub_out(out, other, self, alpha);
 }
 HOSTCANN_ACLNN(Rsubs, (In self, Number other, Number alpha, Out out)) {
-  at::sub_out(out, wrapped(other), self, alpha);
+  at::sub_out(out, operand(other, self, out), self, alpha);
 }
 HOSTCANN_ACLNN(AddV3, (Number self, In other, Number alpha, Out out)) {
-  at::add_out(out, wrapped(self), other, alpha);
+  at::add_out(out, operand(self, other, out), other, alpha);
 }
 HOSTCANN_ACLNN(AddRelu, (In self, In other, Number alpha, Out out)) {
   at::add_out(out, self, other, alpha);
@@ -113,10 +128,10 @@ HOSTCANN_WITH_NUMBER_BOTH(BitwiseXorScalar, bitwise_xor)
 HOSTCANN_WITH_NUMBER(LeftShifts, bitwise_left_shift)
 HOSTCANN_WITH_NUMBER_BOTH(XLogYScalarOther, xlogy)
 HOSTCANN_ACLNN(XLogYScalarSelf, (Number self, In other, Out out)) {
-  at::xlogy_out(out, wrapped(self), other);
+  at::xlogy_out(out, operand(self, other, out), other);
 }
 HOSTCANN_ACLNN(RemainderScalarTensor, (Number self, In other, Out out)) {
-  at::remainder_out(out, wrapped(self), other);
+  at::remainder_out(out, operand(self, other, out), other);
 }
 
 HOSTCANN_ACLNN(PowTensorScalar, (In self, Number exponent, Out out)) {
@@ -139,7 +154,7 @@ HOSTCANN_ACLNN(DivMod, (In self, In other, int mode, Out out)) {
   at::div_out(out, self, other, rounding(mode));
 }
 HOSTCANN_ACLNN(DivMods, (In self, Number other, int mode, Out out)) {
-  at::div_out(out, self, wrapped(other), rounding(mode));
+  at::div_out(out, self, operand(other, self, out), rounding(mode));
 }
 HOSTCANN_ACLNN(InplaceDivMod, (Out self, In other, int mode)) {
   at::div_out(self, self, other, rounding(mode));

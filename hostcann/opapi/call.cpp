@@ -3,10 +3,12 @@
 // executor, and the run on the stream's thread.
 #include "call.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/result_type.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -237,6 +239,26 @@ void assign(Out out, In value) {
   TORCH_CHECK(out.sizes() == value.sizes(), "the output was expected to have shape ", value.sizes(),
               ", got shape ", out.sizes());
   out.copy_(value);
+}
+
+void expect_floating_self(Out self) {
+  TORCH_CHECK(!c10::isIntegralType(self.scalar_type(), true),
+              "the output: expected a floating-point type, got ", self.scalar_type());
+}
+
+void expect_floating(In self, Out out) {
+  TORCH_CHECK(self.sizes() == out.sizes(), "the output: expected shape ", self.sizes(),
+              ", got shape ", out.sizes());
+  expect_floating_self(out);
+}
+
+void expect_broadcast(In self, In other, Out out) {
+  const at::DimVector sizes = at::infer_size_dimvector(self.sizes(), other.sizes());
+  TORCH_CHECK(out.sizes() == IntArrayRef(sizes), "the output: expected shape ", IntArrayRef(sizes),
+              ", got shape ", out.sizes());
+  const ScalarType type = at::result_type(self, other);
+  TORCH_CHECK(c10::canCast(type, out.scalar_type()), "the output: expected a type that holds ",
+              type, ", got ", out.scalar_type());
 }
 
 void Found::set(const Tensor& result) {

@@ -66,6 +66,11 @@ Tensor wrapped(Number number);
 // For what torch computes but has no out form of, or of which the output's type differs.
 void assign(Out out, In value);
 
+// Checks of phase 1.
+void expect_floating(In self, Out out);
+void expect_floating_self(Out self);
+void expect_broadcast(In self, In other, Out out);
+
 // Where phase 1 is, for the sentence of a refusal.
 struct Position {
   const char* function;
@@ -226,12 +231,12 @@ class Call final : public aclOpExecutor {
       : aclOpExecutor(at.function), body_(body), bound_{Bind<P>(next(at), arguments)...} {}
 
   void run() override {
-    std::apply(
-        [this](auto&... bound) {
-          body_(bound.get()...);
-          (bound.after(), ...);
-        },
-        bound_);
+    apply(body_);
+    std::apply([](auto&... bound) { (bound.after(), ...); }, bound_);
+  }
+
+  void apply(void (*function)(P...)) {
+    std::apply([function](auto&... bound) { function(bound.get()...); }, bound_);
   }
 
  private:
@@ -246,24 +251,25 @@ int refused_in_phase_1(const char* function);
 int launch(const char* function, aclOpExecutor* executor, void* stream);
 
 template <class... P>
-int prepare(const char* function, void (*body)(P...), typename Bind<P>::C... arguments,
-            uint64_t* workspace_size, aclOpExecutor** executor) {
+int prepare(const char* function, void (*body)(P...), void (*check)(P...),
+            typename Bind<P>::C... arguments, uint64_t* workspace_size, aclOpExecutor** executor) {
   try {
-    return keep(std::make_unique<Call<P...>>(Position{function}, body, arguments...),
-                workspace_size, executor);
+    auto call = std::make_unique<Call<P...>>(Position{function}, body, arguments...);
+    if (check != nullptr) call->apply(check);
+    return keep(std::move(call), workspace_size, executor);
   } catch (...) {
     return refused_in_phase_1(function);
   }
 }
 
-template <auto body, const char* function>
+template <auto body, const char* function, auto check>
 struct Phase1;
 
-template <class... P, void (*body)(P...), const char* function>
-struct Phase1<body, function> {
+template <class... P, void (*body)(P...), const char* function, auto check>
+struct Phase1<body, function, check> {
   static int get_workspace_size(typename Bind<P>::C... arguments, uint64_t* workspace_size,
                                 aclOpExecutor** executor) {
-    return prepare<P...>(function, body, arguments..., workspace_size, executor);
+    return prepare<P...>(function, body, check, arguments..., workspace_size, executor);
   }
   using Signature = decltype(get_workspace_size);
 };
@@ -279,10 +285,14 @@ struct Listed {
 
 // A function cannot be defined by the name of its type, which is how the signature is known
 // here; the resolver makes the exported name another name of the template's function.
-#define HOSTCANN_ACLNN(name, parameters)                                                      \
+#define HOSTCANN_ACLNN(name, parameters) HOSTCANN_ACLNN_CHECKED(name, parameters, nullptr)
+
+// `check` has the body's parameters and refuses in phase 1 what the body could not compute. It
+// sees types and shapes only: the elements may not have been written yet.
+#define HOSTCANN_ACLNN_CHECKED(name, parameters, check)                                       \
   static void body_##name parameters;                                                         \
   static constexpr char name_##name[] = "aclnn" #name;                                        \
-  using Phase1_##name = ::hostcann::opapi::Phase1<body_##name, name_##name>;                  \
+  using Phase1_##name = ::hostcann::opapi::Phase1<body_##name, name_##name, check>;           \
   extern "C" __attribute__((visibility("hidden"))) Phase1_##name::Signature*                  \
   hostcann_phase_1_of_##name() {                                                              \
     return Phase1_##name::get_workspace_size;                                                 \

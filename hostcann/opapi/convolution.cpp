@@ -111,6 +111,22 @@ HOSTCANN_ACLNN(MaxPool2dWithIndicesBackward,
                                                    ceil, indices.to(ScalarType::Long)));
 }
 
+// The device's mask has a layout of its own that only the gradient reads; here the gradient
+// finds the places again from its input, and the mask is zero.
+HOSTCANN_ACLNN(MaxPool2dWithMask, (In self, Ints kernel, Ints stride, Ints padding, Ints dilation,
+                                   bool ceil, Out out, Out mask)) {
+  assign(out,
+         std::get<0>(at::max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil)));
+  mask.zero_();
+}
+HOSTCANN_ACLNN(MaxPool2dWithMaskBackward, (In grad, In self, In, Ints kernel, Ints stride,
+                                           Ints padding, Ints dilation, bool ceil, Out out)) {
+  const Tensor places =
+      std::get<1>(at::max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil));
+  assign(out, at::max_pool2d_with_indices_backward(grad, self, kernel, stride, padding, dilation,
+                                                   ceil, places));
+}
+
 // Negative scales stand for none: they then follow from the sizes.
 static std::optional<double> scale(double value) {
   return value > 0 ? std::optional<double>(value) : std::nullopt;

@@ -7,8 +7,7 @@
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/asin.h>
 #include <ATen/ops/atan.h>
-#include <ATen/ops/clamp_max.h>
-#include <ATen/ops/clamp_min.h>
+#include <ATen/ops/ceil.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/cosh.h>
 #include <ATen/ops/div.h>
@@ -16,6 +15,8 @@
 #include <ATen/ops/erfc.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/expm1.h>
+#include <ATen/ops/floor.h>
+#include <ATen/ops/frac.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/lerp.h>
 #include <ATen/ops/linalg_vector_norm.h>
@@ -29,6 +30,7 @@
 #include <ATen/ops/neg.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/reciprocal.h>
+#include <ATen/ops/round.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/sign.h>
 #include <ATen/ops/sin.h>
@@ -37,7 +39,10 @@
 #include <ATen/ops/sub.h>
 #include <ATen/ops/tan.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/trunc.h>
 #include <ATen/ops/zero.h>
+
+#include <cmath>
 
 #include "call.h"
 
@@ -150,6 +155,39 @@ HOSTCANN_ACLNN(ForeachLerpList, (Tensors self, Tensors end, Tensors weight, OutT
   }
 HOSTCANN_FOREACH_ADDC(Addcmul, addcmul)
 HOSTCANN_FOREACH_ADDC(Addcdiv, addcdiv)
+static void round_all(Tensors self, int64_t mode, OutTensors out) {
+  expect_as_long(out, self);
+  for (size_t i = 0; i < out.size(); ++i) {
+    switch (mode) {
+      case 1:
+        at::round_out(out[i], self[i]);
+        break;
+      case 2:
+        at::floor_out(out[i], self[i]);
+        break;
+      case 3:
+        at::ceil_out(out[i], self[i]);
+        break;
+      case 5:
+        at::trunc_out(out[i], self[i]);
+        break;
+      case 7:
+        at::frac_out(out[i], self[i]);
+        break;
+      default:
+        TORCH_CHECK(false,
+                    "rounding mode: expected 1 (round), 2 (floor), 3 (ceil), 5 (trunc) or 7 "
+                    "(fraction), got ",
+                    mode);
+    }
+  }
+}
+HOSTCANN_ACLNN(ForeachRoundOffNumber, (Tensors self, In mode, OutTensors out)) {
+  round_all(self, mode.reshape({}).item<int8_t>(), out);
+}
+HOSTCANN_ACLNN(ForeachRoundOffNumberV2, (Tensors self, Number mode, OutTensors out)) {
+  round_all(self, mode.toLong(), out);
+}
 HOSTCANN_ACLNN(ForeachNorm, (Tensors self, Number ord, OutTensors out)) {
   expect_as_long(out, self);
   for (size_t i = 0; i < out.size(); ++i) {
