@@ -8,7 +8,6 @@ PENDING = {
     # torch_npu has no aclnn function for these, only the older interface.
     "one_hot": "OneHot",
     "unique_consecutive": "UniqueConsecutive",
-    "max_pool2d": "MaxPoolWithArgmaxV1",
     "interpolate-linear1d-backward": "ResizeNearestNeighborV2Grad",
     "unfold-images-backward": "Col2im",
     "npu_format_cast-nz": "Identity",

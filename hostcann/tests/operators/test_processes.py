@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sweep in every TASK_QUEUE_ENABLE: all rows without a queue, the core rows with each queue."""
 
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,7 @@ SHOWN_LINES = 60
     ("mode", "rows", "least"),
     [
         # Without a queue an error is raised at its call and the process goes on.
-        pytest.param("0", "all", 2500, id="all-rows-without-queue"),
+        pytest.param("0", "all", 4000, id="all-rows-without-queue"),
         pytest.param("1", "core", 250, id="core-rows-in-queue-1"),
         pytest.param("2", "core", 250, id="core-rows-in-queue-2"),
     ],
@@ -35,3 +36,38 @@ def test_sweep(prefix, mode, rows, least):
     assert passed, ending
     assert int(passed[1]) >= least, ending
     assert "skipped" not in ending
+
+
+REFUSED = """
+import sys, torch, torch_npu
+x = torch.ones(3, dtype=torch.uint8).to("npu:0")
+where = "the call"
+try:
+    torch.exp(x)
+    where = "the synchronisation"
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print(where, "aclnnExp" in str(error))
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "places"),
+    [
+        ("1", ["the call"]),
+        # The queue's thread refuses, before or after the call has returned.
+        ("2", ["the call", "the synchronisation"]),
+    ],
+)
+def test_a_refusal_under_a_queue_names_its_function(prefix, mode, places):
+    assert prefix, "hostcann is what refuses"
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED],
+        env=os.environ | {"TASK_QUEUE_ENABLE": mode},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    where = done.stdout.strip()
+    assert where in [f"{place} True" for place in places], done.stdout + done.stderr

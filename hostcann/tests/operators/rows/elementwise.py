@@ -107,6 +107,23 @@ def host_scalar(dtype):
         yield Args(values((3, 5), dtype, 1, 1, 4), ScalarOnHost(values((), other, 2, 1, 4)))
 
 
+def host_scalars(x, y):
+    y = y.tensor.float() if y.tensor.dtype == torch.bool else y.tensor
+    return [x - y, y - x, x / y, y / x, x > y, x == y, torch.maximum(x, y.to(x.device))]
+
+
+def integers_with_floats(x):
+    return [
+        *(x > 1.5, x <= 1.5, x == 2.0, x != 2.5, x + 1.5, 1.5 - x, x * 0.5, x / 0.3),
+        *(x // 1.5, x % 1.5, x**0.5, torch.fmod(x, 1.5), x.clamp(1.5, 3.5)),
+        *(torch.div(x, 1.5, rounding_mode="floor"), torch.where(x > 2, x, 2.5)),
+    ]
+
+
+def small(dtype):
+    yield from map(Args, layouts(values((3, 5), dtype, 1, 1, 5)))
+
+
 class ScalarOnHost:
     """A 0-d CPU tensor, which torch lets meet a tensor of any device."""
 
@@ -256,6 +273,8 @@ ROWS = [
     Row("mixed-maximum", torch.maximum, mixed, ALL),
     Row("host-scalar-add", lambda x, y: [x + y.tensor, y.tensor + x], host_scalar, ALL),
     Row("host-scalar-mul", lambda x, y: [x * y.tensor, y.tensor * x], host_scalar, ALL),
+    Row("host-scalars", host_scalars, host_scalar, (*FLOATS, *INTS)),
+    Row("integers-with-floats", integers_with_floats, small, INTS, ulp=LIBM),
     Row("add-large", torch.add, large, (*HALVES, *WIDE, torch.int32)),
     # In place.
     in_place("add", in_place_pairs, ALL, core=True),
