@@ -54,9 +54,9 @@ except RuntimeError as error:
 @pytest.mark.parametrize(
     ("mode", "places"),
     [
-        ("1", ["the call"]),
+        pytest.param("1", ["the call"], id="queue-1"),
         # The queue's thread refuses, before or after the call has returned.
-        ("2", ["the call", "the synchronisation"]),
+        pytest.param("2", ["the call", "the synchronisation"], id="queue-2"),
     ],
 )
 def test_a_refusal_under_a_queue_names_its_function(prefix, mode, places):
