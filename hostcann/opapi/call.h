@@ -269,7 +269,8 @@ template <class... P, void (*body)(P...), const char* function, auto check>
 struct Phase1<body, function, check> {
   static int get_workspace_size(typename Bind<P>::C... arguments, uint64_t* workspace_size,
                                 aclOpExecutor** executor) {
-    return prepare<P...>(function, body, check, arguments..., workspace_size, executor);
+    return prepare<P...>(function, body, static_cast<void (*)(P...)>(check), arguments...,
+                         workspace_size, executor);
   }
   using Signature = decltype(get_workspace_size);
 };
