@@ -11,7 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH=$root/.venv/bin:$PATH
 # shellcheck source=ci/tree.sh
 source "$root/ci/tree.sh"
-enter_tree hostcann
+enter_tree "$root" hostcann
 testing=OFF
 [[ ${1:-} != --tests ]] || testing=ON
 cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \

@@ -2,11 +2,11 @@
 # Sourced by the scripts that build: enters a CMake tree of build/cmake.
 # shellcheck shell=bash
 
-# Sets `tree` to build/cmake/<name> below `root`, once no other build uses it.
+# enter_tree ROOT NAME sets `tree` to ROOT/build/cmake/NAME, once no other build uses it.
 enter_tree() {
-    tree=$root/build/cmake/$1
+    tree=$1/build/cmake/$2
     # Two makes at once take turns: ninja's records do not survive sharing a tree.
-    mkdir -p "$root/build/cmake"
+    mkdir -p "$1/build/cmake"
     exec {turn}>"$tree.lock"
     flock "$turn"
     # A tree that was made elsewhere, before the clone was moved, cannot be configured again.

@@ -20,7 +20,7 @@ export PATH=$root/.venv/bin:$PATH
 out=$root/build/wheels/$variant
 # shellcheck source=ci/tree.sh
 source "$root/ci/tree.sh"
-enter_tree wrappers
+enter_tree "$root" wrappers
 rm -rf "$out.new"
 "$root/.venv/bin/python" -m pip wheel "$root/python/ascendc-ops-$variant" \
     --no-build-isolation --no-deps --no-index --disable-pip-version-check --wheel-dir "$out.new" \

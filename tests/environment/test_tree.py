@@ -16,8 +16,16 @@ def test_a_tree_of_another_place_is_made_again(made_in: str, kept: bool, tmp_pat
     home = tree if made_in == "here" else f"/another/clone{tree}"
     (tree / "CMakeCache.txt").write_text(f"CMAKE_CACHEFILE_DIR:INTERNAL={home}\n")
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", f'source {SCRIPT}; enter_tree wrappers; echo "$tree"'],
-        env={"root": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        [
+            "bash",
+            "-euo",
+            "pipefail",
+            "-c",
+            f'source {SCRIPT}; enter_tree "$1" wrappers; echo "$tree"',
+            "bash",
+            str(tmp_path),
+        ],
+        env={"PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         check=True,

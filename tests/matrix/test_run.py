@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -262,7 +263,12 @@ def test_hostcanns_own_sentence_says_why_nothing_started(matrix, capsys):
 
 def test_an_interrupt_ends_every_process_and_leaves_no_report(matrix, capsys):
     interrupt = "os.kill(os.getppid(), signal.SIGINT)\nsignal.pause()"
-    code, written, _ = matrix(timeout=60, pybind="start()\nsignal.pause()", lib=interrupt)
+    # A shell's background job starts with the signal ignored, and then so is this process.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        code, written, _ = matrix(timeout=60, pybind="start()\nsignal.pause()", lib=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (code, written) == (130, None)
     assert capsys.readouterr().err == "matrix: interrupted, no report\n"
 
