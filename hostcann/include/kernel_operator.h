@@ -4,15 +4,27 @@
 #ifndef HOSTCANN_KERNEL_OPERATOR_H
 #define HOSTCANN_KERNEL_OPERATOR_H
 
+#include "hostcann/block_sync.h"
 #include "hostcann/data_copy.h"
+#include "hostcann/dma_atomic.h"
 #include "hostcann/global_tensor.h"
+#include "hostcann/hard_event.h"
+#include "hostcann/kernel_builtins.h"
 #include "hostcann/kernel_launch.h"
+#include "hostcann/kernel_print.h"
 #include "hostcann/kernel_qualifiers.h"
+#include "hostcann/kernel_std.h"
 #include "hostcann/kernel_system.h"
 #include "hostcann/kernel_types.h"
 #include "hostcann/local_tensor.h"
 #include "hostcann/tpipe.h"
 #include "hostcann/tque.h"
-#include "hostcann/vector_binary.h"
+#include "hostcann/vector_arithmetic.h"
+#include "hostcann/vector_cast.h"
+#include "hostcann/vector_compare.h"
+#include "hostcann/vector_gather.h"
+#include "hostcann/vector_reduce.h"
+#include "hostcann/vector_sort.h"
+#include "hostcann/vector_transpose.h"
 
 #endif  // HOSTCANN_KERNEL_OPERATOR_H

@@ -7,10 +7,18 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hostcann/block_state.h"
 #include "hostcann/kernel_fault.h"
 #include "hostcann/launch.h"
+#include "hostcann/shape_info.h"
 
 namespace hostcann {
+
+inline void note_global_write(const uint8_t* data, size_t bytes, bool atomic) {
+  const BlockState* const block = current_block;
+  if (block == nullptr || block->checks == nullptr) return;
+  hostcann_note_write(data, bytes, atomic ? 1 : 0, block->called_at.file, block->called_at.line);
+}
 
 struct GlobalView {
   static constexpr size_t kUnknown = ~size_t{0};
@@ -83,6 +91,14 @@ struct GlobalView {
 
 namespace AscendC {
 
+enum class CacheMode : uint8_t {
+  CACHE_MODE_DISABLE = 0,
+  CACHE_MODE_NORMAL,
+  CACHE_MODE_LAST,
+  CACHE_MODE_PERSISTENT,
+};
+enum class CacheRwMode : uint8_t { READ = 1, WRITE, RW };
+
 template <typename T>
 class GlobalTensor {
  public:
@@ -104,19 +120,21 @@ class GlobalTensor {
     return reinterpret_cast<T*>(view_.data + offset * sizeof(T));
   }
 
-  inline T GetValue(const uint64_t offset) const {
+  inline T GetValue(const uint64_t offset, hostcann::CallSite = {}) const {
     T value;
-    std::memcpy(&value, element("GetValue", offset), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), element("GetValue", offset), sizeof(T));
     return value;
   }
 
   // Written through at once; on the hardware it stays in the core's data cache until
   // DataCacheCleanAndInvalid.
-  inline void SetValue(const uint64_t offset, T value) {
-    std::memcpy(element("SetValue", offset), &value, sizeof(T));
+  inline void SetValue(const uint64_t offset, T value, hostcann::CallSite = {}) {
+    uint8_t* const to = element("SetValue", offset);
+    hostcann::note_global_write(to, sizeof(T), false);
+    std::memcpy(to, &value, sizeof(T));
   }
 
-  inline T& operator()(const uint64_t offset) const {
+  inline T& operator()(const uint64_t offset, hostcann::CallSite = {}) const {
     return *reinterpret_cast<T*>(element("operator()", offset));
   }
 
@@ -125,6 +143,12 @@ class GlobalTensor {
     rest.view_ = view_.from(offset * sizeof(T));
     return rest;
   }
+
+  // The hint is for the hardware's second-level cache.
+  template <CacheRwMode mode = CacheRwMode::RW>
+  inline void SetL2CacheHint(CacheMode) {}
+  inline void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
+  inline ShapeInfo GetShapeInfo() const { return shape_; }
 
   inline uint64_t GetSize() const {
     return view_.declared == hostcann::GlobalView::kUnknown ? 0 : view_.declared / sizeof(T);
@@ -139,6 +163,7 @@ class GlobalTensor {
   }
 
   hostcann::GlobalView view_;
+  ShapeInfo shape_;
 };
 
 }  // namespace AscendC

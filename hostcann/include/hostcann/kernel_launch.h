@@ -8,43 +8,72 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "hostcann/block_checks.h"
 #include "hostcann/block_state.h"
+#include "hostcann/hard_event.h"
 #include "hostcann/kernel_qualifiers.h"
 #include "hostcann/launch.h"
 
 namespace hostcann {
 
-inline void report_leak(const BlockState& block) {
+inline void report_leak(BlockState& block) {
   if (block.leaked == 0) return;
+  block.called_at = block.leaked_from.taken_at;
   fault(
       "end of kernel: expected every allocated tensor to be freed, got %zu still held, the first "
       "of %s queue %u; FreeTensor it",
       block.leaked, position_name(block.leaked_from.position), block.leaked_from.queue);
 }
 
-// Runs one block on this thread. Nothing may escape: the caller is the runtime's worker thread. The
-// runtime puts the kernel and the block in front of the sentence.
+// The sentence with the line of the call that it is about in front.
+inline void tell(HostcannKernelFault* kernel_fault, const BlockState& block, const char* sentence) {
+  const SourceLine& at = block.called_at;
+  if (at.file == nullptr) {
+    std::snprintf(kernel_fault->message, sizeof(kernel_fault->message), "%s", sentence);
+  } else {
+    std::snprintf(kernel_fault->message, sizeof(kernel_fault->message), "%s:%u: %s", at.file,
+                  at.line, sentence);
+  }
+}
+
+inline bool every_check() {
+  const char* const wanted = std::getenv("HOSTCANN_CHECK");
+  return wanted != nullptr && std::strcmp(wanted, "all") == 0;
+}
+
+// Runs one block on this thread. Nothing may escape: the caller is a thread of the runtime, which
+// puts the kernel and the block in front of the sentence.
 inline int run_in_block(uint32_t index, uint32_t count, HostcannKernelFault* kernel_fault,
                         void (*body)(void*), void* closure) {
   static thread_local BlockState state;  // kept, so that a thread allocates its Unified Buffer once
+  static thread_local std::unique_ptr<BlockChecks> checks;
   struct Scope {
     explicit Scope(BlockState* block) { current_block = block; }
     ~Scope() { current_block = nullptr; }
   };
+  if (every_check() && checks == nullptr) checks = std::make_unique<BlockChecks>();
   kernel_fault->code = HOSTCANN_FAULT_VECTOR_CORE_EXCEPTION;
   try {
     const Scope scope(&state);
     state.begin(index, count);
+    state.checks = every_check() ? checks.get() : nullptr;
+    if (state.checks != nullptr) state.checks->begin(state);
     body(closure);
+    state.called_at = SourceLine();
     report_leak(state);
+    report_flags(state);
     return 0;
   } catch (const KernelFault& thrown) {
-    std::snprintf(kernel_fault->message, sizeof(kernel_fault->message), "%s", thrown.what());
+    kernel_fault->code = thrown.code;
+    tell(kernel_fault, state, thrown.what());
   } catch (const std::exception& thrown) {
     std::snprintf(kernel_fault->message, sizeof(kernel_fault->message),
                   "expected device code to throw nothing, got an exception: %s", thrown.what());
@@ -53,7 +82,7 @@ inline int run_in_block(uint32_t index, uint32_t count, HostcannKernelFault* ker
         kernel_fault->message, sizeof(kernel_fault->message),
         "expected device code to throw nothing, got an exception that is not a std::exception");
   }
-  return kernel_fault->code;
+  return 1;
 }
 
 template <typename Kernel, typename... Arguments>

@@ -65,6 +65,32 @@ int hostcann_translate(const void* device, size_t bytes, void** host, char* why,
 // when it is not inside one. Lets a kernel check a GlobalTensor's extent without a guess.
 size_t hostcann_bytes_from(const void* device);
 
+// The blocks of a launch run on as many threads as there are processors, and on more when some wait
+// for others: whoever waits is known here, so every block gets to run, and a wait that nothing can
+// end is reported.
+
+// Adds one to the launch's counter `key`.
+void hostcann_signal(uint64_t key);
+
+// Waits until the counter is at least `count`; with `take` it is then lowered by that. 0; or
+// HOSTCANN_FAULT_VECTOR_CORE_TIMEOUT and a sentence when the wait can never end; or
+// HOSTCANN_ABANDONED when another block has failed.
+#define HOSTCANN_ABANDONED (-1)
+int hostcann_await(uint64_t key, uint64_t count, int take, char* why, size_t why_size);
+
+// For a block that looks at device memory again and again: lets blocks run that have not started.
+void hostcann_poll(void);
+
+// Cores of the emulated chip: no more blocks than that can wait for each other.
+uint32_t hostcann_vector_cores(void);
+
+// A write to device memory, for the check at the end of the launch that no two blocks write the
+// same bytes between two barriers of all blocks, unless both do so atomically.
+void hostcann_note_write(const void* address, size_t bytes, int atomic, const char* file,
+                         uint32_t line);
+// The calling block has passed a barrier of all blocks, or one of some of them.
+void hostcann_note_barrier(int of_all);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-#include "hostcann/block_state.h"
+#include "hostcann/block_checks.h"
+#include "hostcann/shape_info.h"
 
 namespace hostcann {
 
@@ -59,6 +61,22 @@ struct LocalView {
     }
     return data + index * element_bytes;
   }
+
+  // A tensor at an address of the Unified Buffer, without TPipe.
+  static LocalView at(const char* caller, AscendC::TPosition position, size_t address,
+                      size_t bytes) {
+    const BlockState& block = this_block(caller);
+    if (address % kBlockBytes != 0) {
+      fault("%s: expected an address that is a multiple of 32 bytes, got %zu", caller, address);
+    }
+    if (address + bytes > kUbBytes) {
+      fault(
+          "%s: expected the tensor to fit the %zu bytes of the Unified Buffer, got %zu bytes from "
+          "%zu on; use smaller tiles",
+          caller, kUbBytes, bytes, address);
+    }
+    return {block.ub() + address, bytes, kWholeUbTicket, static_cast<uint32_t>(kWholeUb), position};
+  }
 };
 
 }  // namespace hostcann
@@ -74,26 +92,40 @@ class LocalTensor {
   // Not in CANN: how the queues and TBufs of hostcann make one.
   inline explicit LocalTensor(const hostcann::LocalView& view) : view_(view) {}
 
+  // `tileSize` elements at byte `addr` of the Unified Buffer.
+  inline LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize, hostcann::CallSite = {})
+      : view_(hostcann::LocalView::at("LocalTensor", pos, addr, tileSize * sizeof(T))) {}
+
   inline uint64_t GetPhyAddr() const { return GetPhyAddr(0); }
   inline uint64_t GetPhyAddr(const uint32_t offset) const {
     view_.live_buffer("GetPhyAddr", "the tensor");
     return reinterpret_cast<uint64_t>(view_.data + offset * sizeof(T));
   }
 
-  inline T GetValue(const uint32_t index) const {
+  inline T GetValue(const uint32_t index, hostcann::CallSite = {}) const {
     T value;
-    std::memcpy(&value, view_.element("GetValue", index, sizeof(T)), sizeof(T));
+    const uint8_t* const from = view_.element("GetValue", index, sizeof(T));
+    hostcann::note("GetValue", "the element", hostcann::Unit::kScalar, hostcann::Access::kRead,
+                   from, sizeof(T));
+    std::memcpy(static_cast<void*>(&value), from, sizeof(T));
     return value;
   }
 
   template <typename V>
-  inline void SetValue(const uint32_t index, const V value) const {
+  inline void SetValue(const uint32_t index, const V value, hostcann::CallSite = {}) const {
     const T converted = static_cast<T>(value);
-    std::memcpy(view_.element("SetValue", index, sizeof(T)), &converted, sizeof(T));
+    uint8_t* const to = view_.element("SetValue", index, sizeof(T));
+    hostcann::note("SetValue", "the element", hostcann::Unit::kScalar, hostcann::Access::kWrite, to,
+                   sizeof(T));
+    std::memcpy(to, &converted, sizeof(T));
   }
 
-  inline T& operator()(const uint32_t offset) const {
-    return *reinterpret_cast<T*>(view_.element("operator()", offset, sizeof(T)));
+  // Read or written through the reference: which, hostcann cannot see.
+  inline T& operator()(const uint32_t offset, hostcann::CallSite = {}) const {
+    uint8_t* const at = view_.element("operator()", offset, sizeof(T));
+    hostcann::note("operator()", "the element", hostcann::Unit::kScalar, hostcann::Access::kWrite,
+                   at, sizeof(T));
+    return *reinterpret_cast<T*>(at);
   }
 
   inline LocalTensor operator[](const uint32_t offset) const {
@@ -117,7 +149,7 @@ class LocalTensor {
   inline uint32_t GetSize() const { return static_cast<uint32_t>(view_.bytes / sizeof(T)); }
   inline uint32_t GetLength() const { return static_cast<uint32_t>(view_.bytes); }
 
-  inline void SetSize(const uint32_t size) {
+  inline void SetSize(const uint32_t size, hostcann::CallSite = {}) {
     const hostcann::UbBuffer& owner = view_.live_buffer("SetSize", "the tensor");
     const size_t room = owner.data + owner.bytes - view_.data;
     if (size * sizeof(T) > room) {
@@ -127,11 +159,19 @@ class LocalTensor {
     view_.bytes = size * sizeof(T);
   }
 
+  inline void SetBufferLen(uint32_t dataLen) { SetSize(dataLen); }
+  inline void SetUserTag(const TTagType tag) { tag_ = tag; }
+  inline TTagType GetUserTag() const { return tag_; }
+  inline void SetShapeInfo(const ShapeInfo& shapeInfo) { shape_ = shapeInfo; }
+  inline ShapeInfo GetShapeInfo() const { return shape_; }
+
   // Not in CANN: for the functions of hostcann that take tensors.
   inline const hostcann::LocalView& view() const { return view_; }
 
  private:
   hostcann::LocalView view_;
+  TTagType tag_ = 0;
+  ShapeInfo shape_;
 };
 
 }  // namespace AscendC

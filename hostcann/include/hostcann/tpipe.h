@@ -7,13 +7,15 @@
 #include <cstdint>
 
 #include "hostcann/block_state.h"
+#include "hostcann/hard_event.h"
+#include "hostcann/tbuf_pool.h"
 #include "hostcann/tque.h"
 
 namespace AscendC {
 
 class TPipe {
  public:
-  inline TPipe() {
+  inline TPipe(hostcann::CallSite = {}) {
     hostcann::BlockState& block = hostcann::this_block("TPipe");
     if (block.pipe != nullptr) {
       hostcann::fault(
@@ -42,35 +44,56 @@ class TPipe {
   TPipe& operator=(const TPipe&) = delete;
 
   template <TPosition src, TPosition dst, int32_t depth, auto mask>
-  inline bool InitBuffer(TQueBind<src, dst, depth, mask>& que, uint8_t num, uint32_t len) {
-    hostcann::BlockState& block = own_block();
-    if (que.core_.attached_to(block)) {
-      hostcann::fault(
-          "InitBuffer: expected a queue without buffers, got one that has them; call Reset before "
-          "giving it others");
-    }
-    if (num == 0) hostcann::fault("InitBuffer: expected num to be at least 1, got 0");
-    const size_t first = add_buffers(block, num, len, que.kPosition);
-    const uint32_t number = ++block.queue_count;
-    for (size_t i = first; i < block.buffer_count; ++i) block.buffers[i].queue = number;
-    que.core_.attach(block, number, first, num);
+  inline bool InitBuffer(TQueBind<src, dst, depth, mask>& que, uint8_t num, uint32_t len,
+                         hostcann::CallSite = {}) {
+    hostcann::give_buffers(own_block(), own_block().used, hostcann::kUbBytes, que, num, len);
     return true;
   }
-
   template <TPosition pos>
-  inline bool InitBuffer(TBuf<pos>& buf, uint32_t len) {
+  inline bool InitBuffer(TBuf<pos>& buf, uint32_t len, hostcann::CallSite = {}) {
+    hostcann::give_buffer(own_block(), own_block().used, hostcann::kUbBytes, buf, len);
+    return true;
+  }
+  // A part of the Unified Buffer that the pool cuts up by itself; with `shareBuf` the part that
+  // another pool has as well.
+  template <TPosition pos, uint32_t bufIDSize>
+  inline bool InitBufPool(TBufPool<pos, bufIDSize>& pool, uint32_t len, hostcann::CallSite = {}) {
     hostcann::BlockState& block = own_block();
-    buf.index_ = add_buffers(block, 1, len, pos);
-    block.buffers[buf.index_].use = hostcann::BufferUse::kScratch;
-    block.buffers[buf.index_].ticket = block.new_ticket();
-    buf.epoch_ = block.epoch;
-    buf.attached_ = true;
+    pool.attach(block.used, len);
+    hostcann::reserve(block.used, hostcann::kUbBytes, 1, len, "InitBufPool");
+    return true;
+  }
+  template <TPosition pos, uint32_t bufIDSize, typename Shared>
+  inline bool InitBufPool(TBufPool<pos, bufIDSize>& pool, uint32_t len, Shared& shareBuf,
+                          hostcann::CallSite = {}) {
+    own_block();
+    pool.share(shareBuf, len);
     return true;
   }
 
-  inline void Reset() { own_block().release_buffers(); }
+  inline void Reset(hostcann::CallSite = {}) { own_block().release_buffers(); }
 
-  inline void Destroy() { release(own_block()); }
+  inline void Destroy(hostcann::CallSite = {}) { release(own_block()); }
+
+  template <HardEvent event>
+  inline TEventID AllocEventID(hostcann::CallSite = {}) {
+    return hostcann::take_event_id("AllocEventID", own_block(), event);
+  }
+  template <HardEvent event>
+  inline void ReleaseEventID(TEventID id, hostcann::CallSite = {}) {
+    hostcann::give_event_id_back("ReleaseEventID", own_block(), event, id);
+  }
+  template <HardEvent event>
+  inline TEventID FetchEventID(hostcann::CallSite = {}) {
+    return FetchEventID(event);
+  }
+  // An id that is free now, without taking it.
+  inline TEventID FetchEventID(HardEvent event, hostcann::CallSite = {}) {
+    hostcann::BlockState& block = own_block();
+    const TEventID id = hostcann::take_event_id("FetchEventID", block, event);
+    hostcann::give_event_id_back("FetchEventID", block, event, id);
+    return id;
+  }
 
  private:
   inline hostcann::BlockState& own_block() {
@@ -87,34 +110,19 @@ class TPipe {
     block.release_buffers();
     block.pipe = nullptr;
   }
-
-  static inline size_t add_buffers(hostcann::BlockState& block, size_t count, size_t len,
-                                   TPosition position) {
-    if (block.buffer_count + count > hostcann::kMaxBuffers) {
-      hostcann::fault("InitBuffer: expected at most %zu buffers in a kernel, got %zu",
-                      hostcann::kMaxBuffers, block.buffer_count + count);
-    }
-    const size_t bytes = hostcann::round_up_to_block(len);
-    if (block.used + count * bytes > hostcann::kUbBytes) {
-      hostcann::fault(
-          "InitBuffer: expected all buffers to fit the %zu bytes of the Unified Buffer, got %zu "
-          "(%zu x %zu bytes after %zu); use smaller tiles",
-          hostcann::kUbBytes, block.used + count * bytes, count, bytes, block.used);
-    }
-    const size_t first = block.buffer_count;
-    for (size_t i = 0; i < count; ++i) {
-      hostcann::UbBuffer& buffer = block.buffers[block.buffer_count++];
-      buffer = hostcann::UbBuffer();
-      buffer.data = block.take(bytes);
-      buffer.bytes = bytes;
-      buffer.position = position;
-    }
-    return first;
-  }
 };
 
 inline TPipe* GetTPipePtr() {
   return static_cast<TPipe*>(hostcann::this_block("GetTPipePtr").pipe);
+}
+
+// What InitBuffer has left of the Unified Buffer, until the next call of either.
+template <typename T, TPosition pos>
+inline bool PopStackBuffer(LocalTensor<T>& popLocal, hostcann::CallSite = {}) {
+  const size_t used = hostcann::this_block("PopStackBuffer").used;
+  popLocal = LocalTensor<T>(
+      hostcann::LocalView::at("PopStackBuffer", pos, used, hostcann::kUbBytes - used));
+  return true;
 }
 
 }  // namespace AscendC

@@ -7,14 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "hostcann/block_state.h"
+#include "hostcann/block_checks.h"
 #include "hostcann/local_tensor.h"
 
 namespace hostcann {
 
 class QueueCore {
  public:
-  void attach(const BlockState& block, uint32_t number, size_t first, size_t count) {
+  void attach(const BlockState& block, uint32_t number, size_t first, size_t count, Unit filled_by,
+              Unit emptied_by) {
+    filled_by_ = filled_by;
+    emptied_by_ = emptied_by;
     epoch_ = block.epoch;
     number_ = number;
     first_ = first;
@@ -24,7 +27,9 @@ class QueueCore {
     waiting_ = 0;
   }
 
-  bool attached_to(const BlockState& block) const { return number_ != 0 && epoch_ == block.epoch; }
+  bool attached_to(const BlockState& block) const {
+    return number_ != 0 && epoch_ == block.epoch && block.buffers[first_].queue == number_;
+  }
 
   LocalView allocate() {
     BlockState& block = attached_block("AllocTensor");
@@ -42,7 +47,12 @@ class QueueCore {
       if (buffer.use != BufferUse::kFree) continue;
       buffer.use = BufferUse::kAllocated;
       buffer.ticket = block.new_ticket();
+      buffer.taken_at = block.called_at;
       ++block.allocated_at(position);
+      if (block.checks != nullptr) {
+        block.checks->tell(filled_by_, block.checks->handed_on(index));
+        block.checks->forget(buffer.data, buffer.bytes);
+      }
       return view_of(buffer, index);
     }
     fault(
@@ -69,6 +79,9 @@ class QueueCore {
           room, position_name(buffer.position), number_);
     }
     buffer.use = BufferUse::kEnqueued;
+    if (block.checks != nullptr) {
+      block.checks->handed_on(tensor.buffer) = block.checks->known_to(filled_by_);
+    }
     order_[(head_ + waiting_) % kMaxBuffers] = static_cast<uint8_t>(tensor.buffer);
     ++waiting_;
   }
@@ -85,6 +98,7 @@ class QueueCore {
     head_ = (head_ + 1) % kMaxBuffers;
     --waiting_;
     UbBuffer& buffer = block.buffers[index];
+    if (block.checks != nullptr) block.checks->tell(emptied_by_, block.checks->handed_on(index));
     buffer.use = BufferUse::kAllocated;
     return view_of(buffer, index);
   }
@@ -97,6 +111,9 @@ class QueueCore {
           "FreeTensor: expected a tensor taken out by DeQue, got one that still waits in %s queue "
           "%u",
           position_name(buffer.position), number_);
+    }
+    if (block.checks != nullptr) {
+      block.checks->handed_on(tensor.buffer) = block.checks->known_to(emptied_by_);
     }
     buffer.use = BufferUse::kFree;
     buffer.ticket = 0;
@@ -152,6 +169,8 @@ class QueueCore {
   uint8_t order_[kMaxBuffers] = {};
   size_t head_ = 0;
   size_t waiting_ = 0;
+  Unit filled_by_ = Unit::kVector;
+  Unit emptied_by_ = Unit::kVector;
 };
 
 }  // namespace hostcann
@@ -159,47 +178,56 @@ class QueueCore {
 namespace AscendC {
 
 class TPipe;
-
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+class TQueBind;
+
+template <TPosition src, TPosition dst, int32_t depth, auto mask>
 class TQueBind {
   static_assert(hostcann::in_unified_buffer(src) || hostcann::in_unified_buffer(dst),
                 "hostcann implements queues of VECIN and VECOUT only");
   static_assert(depth >= 0, "the depth of a queue is 0 (in-place form) or more");
-  static_assert(mask == 0, "hostcann does not implement the format conversions of a queue's mask");
 
  public:
+  // The unit that writes a queue's tensors before EnQue, and the one that reads them after DeQue.
+  static constexpr hostcann::Unit kFilledBy = src == TPosition::GM ? hostcann::Unit::kMte2
+                                              : src == TPosition::VECIN && dst == TPosition::VECOUT
+                                                  ? hostcann::Unit::kMte2
+                                                  : hostcann::Unit::kVector;
+  static constexpr hostcann::Unit kEmptiedBy = dst == TPosition::GM || dst == TPosition::VECOUT
+                                                   ? hostcann::Unit::kMte3
+                                                   : hostcann::Unit::kVector;
   static constexpr TPosition kPosition = hostcann::in_unified_buffer(src) ? src : dst;
 
   template <typename T>
-  inline LocalTensor<T> AllocTensor() {
+  inline LocalTensor<T> AllocTensor(hostcann::CallSite = {}) {
     static_assert(depth != 0, "a queue of depth 0 takes AllocTensor(tensor)");
     return LocalTensor<T>(core_.allocate());
   }
   template <typename T>
-  inline void AllocTensor(LocalTensor<T>& tensor) {
+  inline void AllocTensor(LocalTensor<T>& tensor, hostcann::CallSite = {}) {
     static_assert(depth == 0, "AllocTensor(tensor) is for queues of depth 0");
     tensor = LocalTensor<T>(core_.allocate());
   }
 
   template <typename T>
-  inline bool EnQue(const LocalTensor<T>& tensor) {
+  inline bool EnQue(const LocalTensor<T>& tensor, hostcann::CallSite = {}) {
     core_.enqueue(tensor.view(), depth);
     return true;
   }
 
   template <typename T>
-  inline LocalTensor<T> DeQue() {
+  inline LocalTensor<T> DeQue(hostcann::CallSite = {}) {
     static_assert(depth != 0, "a queue of depth 0 takes DeQue(tensor)");
     return LocalTensor<T>(core_.dequeue());
   }
   template <typename T>
-  inline void DeQue(LocalTensor<T>& tensor) {
+  inline void DeQue(LocalTensor<T>& tensor, hostcann::CallSite = {}) {
     static_assert(depth == 0, "DeQue(tensor) is for queues of depth 0");
     tensor = LocalTensor<T>(core_.dequeue());
   }
 
   template <typename T>
-  inline void FreeTensor(LocalTensor<T>& tensor) {
+  inline void FreeTensor(LocalTensor<T>& tensor, hostcann::CallSite = {}) {
     core_.release(tensor.view());
   }
 
@@ -208,10 +236,14 @@ class TQueBind {
     return static_cast<int32_t>(core_.waiting("GetTensorCountInQue"));
   }
   inline bool VacantInQue() { return core_.waiting("VacantInQue") < static_cast<size_t>(depth); }
+  // Flags belong to hardware; what a queue holds is as it was.
+  inline void FreeAllEvent() {}
   inline bool HasIdleBuffer() { return core_.has_free_buffer(); }
 
+  // Not in CANN: for InitBuffer.
+  inline hostcann::QueueCore& core() { return core_; }
+
  private:
-  friend class TPipe;
   hostcann::QueueCore core_;
 };
 
@@ -228,7 +260,7 @@ constexpr TPosition queue_target(TPosition position) {
 
 template <TPosition pos, int32_t depth, auto mask = 0>
 class TQue : public TQueBind<detail::queue_source(pos), detail::queue_target(pos), depth, mask> {
-  static_assert(pos == TPosition::VECIN || pos == TPosition::VECOUT,
+  static_assert(hostcann::in_unified_buffer(pos),
                 "hostcann implements queues of VECIN and VECOUT only");
 };
 
@@ -239,16 +271,24 @@ class TBuf {
                 "hostcann implements TBuf of VECIN, VECOUT and VECCALC only");
 
  public:
+  // Not in CANN: for InitBuffer.
+  inline void attach(hostcann::BlockState& block, size_t index) {
+    block.buffers[index].use = hostcann::BufferUse::kScratch;
+    block.buffers[index].ticket = block.new_ticket();
+    index_ = index;
+    ticket_ = block.buffers[index].ticket;
+  }
+
   template <typename T>
-  inline LocalTensor<T> Get() {
+  inline LocalTensor<T> Get(hostcann::CallSite = {}) {
     return LocalTensor<T>(part("Get", 0, attached("Get").bytes));
   }
   template <typename T>
-  inline LocalTensor<T> Get(uint32_t len) {
+  inline LocalTensor<T> Get(uint32_t len, hostcann::CallSite = {}) {
     return LocalTensor<T>(part("Get", 0, len * sizeof(T)));
   }
   template <typename T>
-  inline LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset) {
+  inline LocalTensor<T> GetWithOffset(uint32_t size, uint32_t bufOffset, hostcann::CallSite = {}) {
     if (bufOffset % hostcann::kBlockBytes != 0) {
       hostcann::fault("GetWithOffset: expected bufOffset to be a multiple of 32 bytes, got %u",
                       bufOffset);
@@ -258,10 +298,12 @@ class TBuf {
 
  private:
   friend class TPipe;
+  template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
+  class TQueBind;
 
   inline const hostcann::UbBuffer& attached(const char* caller) const {
     const hostcann::BlockState& block = hostcann::this_block(caller);
-    if (!attached_ || epoch_ != block.epoch) {
+    if (ticket_ == 0 || block.buffers[index_].ticket != ticket_) {
       hostcann::fault(
           "%s: expected a TBuf with memory, got one that TPipe::InitBuffer was not called for or "
           "whose TPipe ended",
@@ -280,8 +322,7 @@ class TBuf {
                                static_cast<uint32_t>(index_), buffer.position};
   }
 
-  bool attached_ = false;
-  uint64_t epoch_ = 0;
+  uint64_t ticket_ = 0;
   size_t index_ = 0;
 };
 

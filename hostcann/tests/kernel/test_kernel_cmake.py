@@ -38,11 +38,11 @@ BUILDS = [(NEWEST, "Ninja"), *((version, "Unix Makefiles") for version in CMAKES
 
 
 @pytest.fixture
-def cmake(home):
+def cmake(prefix):
     """Runs cmake; it must succeed unless `status` says otherwise."""
 
     def call(*arguments, status=0, env=None, version=NEWEST):
-        environment = os.environ | {"PATH": TOOLS, "CMAKE_PREFIX_PATH": str(home / "lib64/cmake")}
+        environment = os.environ | {"PATH": TOOLS, "CMAKE_PREFIX_PATH": str(prefix / "lib64/cmake")}
         environment |= {"LC_ALL": "C"} | (env or {})
         done = subprocess.run(
             [CMAKES[version], *map(str, arguments)],
@@ -63,8 +63,8 @@ def project(tmp_path):
     return tmp_path / "project"
 
 
-def printed(program, home):
-    environment = os.environ | {"LD_LIBRARY_PATH": str(home / "lib64")}
+def printed(program, prefix):
+    environment = os.environ | {"LD_LIBRARY_PATH": str(prefix / "lib64")}
     return subprocess.run(
         [program], env=environment, check=True, capture_output=True, text=True
     ).stdout
@@ -81,26 +81,26 @@ def test_cmake_is_found():
 
 
 @pytest.mark.parametrize(("version", "generator"), BUILDS)
-def test_build_change_and_install(cmake, home, project, tmp_path, version, generator):
+def test_build_change_and_install(cmake, prefix, project, tmp_path, version, generator):
     cmake = functools.partial(cmake, version=version)
     build = tmp_path / "build"
     release = "-DCMAKE_BUILD_TYPE=Release"
     cmake("-S", project, "-B", build, "-G", generator, ARCH, release)
     cmake("--build", build, "-j2")
     for program, factor in (("uses_shared", 3), ("uses_static", 4), ("uses_mixed", 5)):
-        assert printed(build / program, home) == f"{7 * factor + 1000}\n"
+        assert printed(build / program, prefix) == f"{7 * factor + 1000}\n"
 
     # The compiler's dependency files lead from the header to the kernels, and only to them.
     (project / "value.h").write_text("#pragma once\nconstexpr int kValue = 8;\n")
     log = cmake("--build", build, "-j2").stdout
     assert log.count("Building ASC object") == 3
     assert "Building CXX object" not in log
-    assert printed(build / "uses_shared", home) == f"{8 * 3 + 1000}\n"
+    assert printed(build / "uses_shared", prefix) == f"{8 * 3 + 1000}\n"
     assert "Building" not in cmake("--build", build).stdout
 
     cmake("--install", build, "--prefix", tmp_path / "installed")
     installed = tmp_path / "installed"
-    assert printed(installed / "uses_shared", home) == f"{8 * 3 + 1000}\n"
+    assert printed(installed / "uses_shared", prefix) == f"{8 * 3 + 1000}\n"
     # Only what C++ links gets a run-time search path, as with CANN.
     assert "Library runpath: [$ORIGIN]" in dynamic_section(installed / "uses_shared")
     for binary in ("libkernels.so", "uses_mixed"):
@@ -109,17 +109,17 @@ def test_build_change_and_install(cmake, home, project, tmp_path, version, gener
     assert "Library soname: [libkernels.so]" in dynamic_section(installed / "libkernels.so")
 
 
-def test_configurations_and_options_reach_the_compiler(cmake, home, project, tmp_path):
+def test_configurations_and_options_reach_the_compiler(cmake, prefix, project, tmp_path):
     build = tmp_path / "build"
     options = ["-DCMAKE_CONFIGURATION_TYPES=Debug;Release", "-DCMAKE_ASC_STANDARD=20", ARCH]
     cmake("-S", project, "-B", build, "-G", "Ninja Multi-Config", *options)
     shared = ["--target", "uses_shared", "-v"]
     log = cmake("--build", build, "--config", "Debug", *shared).stdout
     assert "-std=c++20 -g -O0" in log
-    assert printed(build / "Debug" / "uses_shared", home) == f"{7 * 3}\n"
+    assert printed(build / "Debug" / "uses_shared", prefix) == f"{7 * 3}\n"
     log = cmake("--build", build, "--config", "Release", *shared).stdout
     assert "-std=c++20 -O3 -DNDEBUG" in log
-    assert printed(build / "Release" / "uses_shared", home) == f"{7 * 3 + 1000}\n"
+    assert printed(build / "Release" / "uses_shared", prefix) == f"{7 * 3 + 1000}\n"
 
 
 # row: cmake options, environment -> sentence

@@ -137,28 +137,28 @@ def test_compiler_of_the_environment_is_used(bisheng, sources):
     assert (sources / "used").read_text() == "--marked\n--marked\n"
 
 
-def test_version_says_what_it_is(bisheng, home):
-    number = (home / "hostcann-version").read_text().strip()
+def test_version_says_what_it_is(bisheng, prefix):
+    number = (prefix / "hostcann-version").read_text().strip()
     expected = f"hostcann {number} bisheng: compiles Ascend C for the host, not for an NPU\n"
     assert bisheng("--version").stdout == expected
 
 
-def test_works_from_a_moved_prefix(home, sources):
+def test_works_from_a_moved_prefix(prefix, sources):
     moved = sources / "elsewhere"
-    shutil.copytree(home, moved, symlinks=True)
+    shutil.copytree(prefix, moved, symlinks=True)
     (driver,) = moved.glob("*-linux/ccec_compiler/bin/bisheng")
     arguments = [ARCH, "-MD", "-MF", "deps", "-c", "-o", "kernel.o", "kernel.asc"]
     subprocess.run([driver, *arguments], check=True, cwd=sources)
     assert str(moved / "include" / "kernel_operator.h") in (sources / "deps").read_text()
 
 
-def run_main(program, home, *libraries):
-    path = os.pathsep.join([str(home / "lib64"), *map(str, libraries)])
+def run_main(program, prefix, *libraries):
+    path = os.pathsep.join([str(prefix / "lib64"), *map(str, libraries)])
     environment = os.environ | {"LD_LIBRARY_PATH": path}
     return subprocess.run([program], env=environment, check=False).returncode
 
 
-def test_compile_line_and_link_line_of_cmake(bisheng, home, sources):
+def test_compile_line_and_link_line_of_cmake(bisheng, prefix, sources):
     compile_flags = ["-DNAME=1", "-I", sources, "-std=c++17", "-O2", ARCH, ARCH, "-fPIC"]
     dependencies = ["-MD", "-MT", "kernel.asc.o", "-MF", "kernel.asc.o.d"]
     output = ["-o", "kernel.asc.o", "-c", "--asc-aicore-lang", "kernel.asc"]
@@ -168,7 +168,7 @@ def test_compile_line_and_link_line_of_cmake(bisheng, home, sources):
         cwd=sources,
     )
     bisheng(*("-DVALUE=42", "main.cpp", "-o", "main", "-L.", "-lkernel"), cwd=sources)
-    assert run_main(sources / "main", home, sources) == 0
+    assert run_main(sources / "main", prefix, sources) == 0
     dynamic = subprocess.run(
         ["readelf", "-d", sources / "libkernel.so"], check=True, capture_output=True, text=True
     ).stdout
@@ -203,7 +203,11 @@ PROGRAMS = {
         ["-DVALUE=42", "main.cpp", "-o", "main", "-L.", "-lkernel"],
     ],
     "device-options-that-do-nothing-here": [
-        [ARCH, "-mllvm", "-cce-aicore-stack-size=0x8000", "-c", "kernel.asc"],
+        [
+            *(ARCH, "-mllvm", "-cce-aicore-stack-size=0x8000", "--cce-auto-sync=off"),
+            *("-Xaicore-start", "-O3", "-DVALUE=7", "-Xaicore-end", "--cce-res-usage"),
+            *("--gcc-toolchain=/usr", "--sanitizer", "-c", "kernel.asc"),
+        ],
         ["-DVALUE=42", "main.cpp", "kernel.o", "-o", "main"],
     ],
     "through-assembly": [
@@ -214,22 +218,22 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("steps", PROGRAMS.values(), ids=PROGRAMS)
-def test_program(bisheng, home, sources, steps):
+def test_program(bisheng, prefix, sources, steps):
     for other in ("kernel.txt", "kernel.cpp"):
         shutil.copy(sources / "kernel.asc", sources / other)
     for step in steps:
         bisheng(*step, cwd=sources)
-    assert run_main(sources / "main", home, sources) == 0
+    assert run_main(sources / "main", prefix, sources) == 0
 
 
-def test_dependency_file_lists_the_users_files(bisheng, home, sources):
+def test_dependency_file_lists_the_users_files(bisheng, prefix, sources):
     (sources / "build").mkdir()
     arguments = [ARCH, "-MD", "-MF", "build/deps", "-MT", "target", "-o", "build/kernel.o", "-c"]
     bisheng(*arguments, sources / "kernel.asc", cwd=sources)
     words = (sources / "build" / "deps").read_text().replace("\\\n", " ").split()
     assert words[:2] == ["target:", str(sources / "kernel.asc")]
     assert str(sources / "shared.h") in words
-    assert str(home / "include" / "kernel_operator.h") in words
+    assert str(prefix / "include" / "kernel_operator.h") in words
     assert [word for word in words[1:] if not Path(word).is_file()] == []
 
 

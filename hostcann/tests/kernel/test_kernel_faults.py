@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every mistake of a kernel that hostcann finds: one kernel each, and its sentence."""
 
+from pathlib import Path
+
 import numpy
 import pytest
+
+HERE = Path(__file__).parent
 
 UB = 192 * 1024 - 256
 LIVE = "to be live, got a LocalTensor used after FreeTensor or after its TPipe ended"
@@ -111,7 +115,7 @@ VECTOR_CORE_EXCEPTION = 507035
 
 @pytest.fixture(scope="module")
 def faults(build_library):
-    return build_library("faults", "-O0")
+    return build_library(HERE / "faults.asc", "-O0")
 
 
 def test_correct_kernel(faults, device, stream):
@@ -123,12 +127,33 @@ def test_correct_kernel(faults, device, stream):
     assert result.tolist() == [*values[:64], *(2 * values[:64]), *values[128:]]
 
 
+def lines_of(source, kernel):
+    """First and last line of a kernel, whose body ends at the next one's head."""
+    lines = source.read_text().splitlines()
+    first = lines.index(f"KERNEL({kernel}) {{")
+    return first + 1, next(i for i in range(first, len(lines)) if lines[i] == "}") + 1
+
+
+# Their sentences are about no call of the kernel.
+WITHOUT_LINE = {"throws_exception", "throws_number"}
+
+
 @pytest.mark.parametrize("kernel", FAULTS)
-def test_fault(faults, device, stream, kernel):
+def test_fault(faults, device, stream, kernel, request):
     gm = device.upload(numpy.zeros(256, numpy.float32))
     getattr(faults, f"launch_{kernel}")(stream, gm)
+    code, sentence = device.synchronize(stream)
+    assert code == VECTOR_CORE_EXCEPTION
     prefix = f"hostcann: aclrtSynchronizeStream: kernel '{kernel}', block 0 of 1: "
-    assert device.synchronize(stream) == (VECTOR_CORE_EXCEPTION, prefix + FAULTS[kernel])
+    assert sentence.startswith(prefix)
+    rest = sentence.removeprefix(prefix)
+    if kernel not in WITHOUT_LINE:
+        place, _, rest = rest.partition(": ")
+        name, _, line = place.partition(":")
+        assert name == "faults.asc"
+        first, last = lines_of(request.path.with_name("faults.asc"), kernel)
+        assert first <= int(line) <= last
+    assert rest == FAULTS[kernel]
 
 
 def test_every_kernel_of_the_source_is_tested(request):

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels compute: vector operations, copies, queues and views against numpy or by hand."""
 
+from pathlib import Path
+
 import numpy
 import pytest
+
+HERE = Path(__file__).parent
 
 OPERATIONS = {"add": numpy.add, "subtract": numpy.subtract, "multiply": numpy.multiply}
 NAMES = {
@@ -16,7 +20,7 @@ ROOM = 256
 
 @pytest.fixture(scope="module")
 def tensors(build_library):
-    return build_library("tensors")
+    return build_library(HERE / "tensors.asc")
 
 
 def operands(dtype, count):
@@ -127,8 +131,8 @@ def test_product_and_sum_are_rounded_one_after_the_other(tensors, device, stream
 # row: source of a kernel's body -> the compiler's words
 NOT_THERE = {
     "function": (
-        "AscendC::LocalTensor<float> a; AscendC::Div(a, a, a, 8);",
-        "'Div' is not a member of 'AscendC'",
+        "AscendC::LocalTensor<float> a; AscendC::Neg(a, a, 8);",
+        "'Neg' is not a member of 'AscendC'",
     ),
     "operator": ("AscendC::LocalTensor<float> a; a = a + a;", "no match for 'operator+'"),
     "position": (
@@ -137,8 +141,7 @@ NOT_THERE = {
     ),
     "element-type-of-add": (
         "AscendC::LocalTensor<double> a; AscendC::Add(a, a, a, 8);",
-        "static assertion failed: dav-2201 takes int16_t, half, int32_t and float in Add, Sub and"
-        " Mul",
+        "static assertion failed: Add of dav-2201 takes int16_t, half, int32_t, float",
     ),
     "element-type-of-copy": (
         "AscendC::LocalTensor<bool> a; AscendC::DataCopy(a, a, 32);",
