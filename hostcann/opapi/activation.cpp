@@ -47,6 +47,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "activation";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 HOSTCANN_ACLNN(Relu, (In self, Out out)) { at::clamp_min_out(out, self, 0); }
 HOSTCANN_ACLNN(InplaceRelu, (Out self)) { at::clamp_min_out(self, self, 0); }
@@ -100,8 +101,12 @@ HOSTCANN_ACLNN(HardswishBackward, (In grad, In self, Out out)) {
 HOSTCANN_ACLNN(HardswishBackwardV2, (In grad, In self, Out out)) {
   assign(out, at::hardswish_backward(grad, self));
 }
-HOSTCANN_ACLNN(Hardsigmoid, (In self, Out out)) { at::hardsigmoid_out(out, self); }
-HOSTCANN_ACLNN(InplaceHardsigmoid, (Out self)) { at::hardsigmoid_out(self, self); }
+HOSTCANN_ACLNN_CHECKED(Hardsigmoid, (In self, Out out), expect_floating) {
+  at::hardsigmoid_out(out, self);
+}
+HOSTCANN_ACLNN_CHECKED(InplaceHardsigmoid, (Out self), expect_floating_self) {
+  at::hardsigmoid_out(self, self);
+}
 HOSTCANN_ACLNN(HardsigmoidBackward, (In grad, In self, Out out)) {
   at::hardsigmoid_backward_out(out, grad, self);
 }
@@ -162,6 +167,15 @@ HOSTCANN_ACLNN(Prelu, (In self, In weight, Out out)) {
   if (self.dim() > 1) sizes[1] = weight.numel();
   assign(out,
          at::_prelu_kernel(self, weight.reshape(self.dim() > 1 ? sizes : weight.sizes().vec())));
+}
+
+HOSTCANN_ACLNN(PreluBackward, (In grad, In self, In weight, Out grad_self, Out grad_weight)) {
+  std::vector<int64_t> sizes(static_cast<size_t>(self.dim()), 1);
+  if (self.dim() > 1) sizes[1] = weight.numel();
+  const Tensor shaped = self.dim() > 1 ? weight.reshape(sizes) : weight;
+  const auto [of_self, of_weight] = at::_prelu_kernel_backward(grad, self, shaped);
+  assign(grad_self, of_self);
+  assign(grad_weight, of_weight.sum_to_size(shaped.sizes()).reshape(weight.sizes()));
 }
 
 // The device's buffer is empty; torch's gradient uses its own only where it was filled.

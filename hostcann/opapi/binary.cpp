@@ -30,6 +30,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "binary";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 // A number may stand for a tensor of no dimensions that was on the host. Its type is lost, but
 // the output's tells: an integer tensor and a float64 give float64, with a number float32.
@@ -44,38 +45,69 @@ static Tensor operand(Number number, In self, In out) {
   return tensor;
 }
 
+// An in-place result must fit into what it is written to.
+static void expect_result_in(Out self, ScalarType type) {
+  TORCH_CHECK(c10::canCast(type, self.scalar_type()), "result type ", type,
+              " can't be cast to the desired output type ", self.scalar_type());
+}
+static constexpr auto kIntoSelf = [](Out self, const auto& other, const auto&...) {
+  if constexpr (std::is_same_v<decltype(other), In>) {
+    expect_broadcast(self, other, self);
+  } else {
+    expect_result_in(self, at::result_type(self, other));
+  }
+};
+static constexpr auto kQuotientIntoSelf = [](Out self, const auto& other, int mode) {
+  kIntoSelf(self, other);
+  const bool whole = c10::isIntegralType(self.scalar_type(), true);
+  if (mode == 0 && whole) expect_result_in(self, ScalarType::Float);
+};
+static constexpr auto kAllIntoSelf = [](Out self, In first, const auto&... more) {
+  kIntoSelf(self, first);
+  const auto fits = [&self](const auto& other) {
+    if constexpr (std::is_same_v<decltype(other), In>) kIntoSelf(self, other);
+  };
+  (fits(more), ...);
+};
+// The same for an output of its own.
+static constexpr auto kIntoOut = [](In self, In other, Number, Out out) {
+  expect_broadcast(self, other, out);
+};
+
 #define HOSTCANN_BINARY(name, op)                                                \
   HOSTCANN_ACLNN_CHECKED(name, (In self, In other, Out out), expect_broadcast) { \
     at::op##_out(out, self, other);                                              \
   }
 
-#define HOSTCANN_BINARY_BOTH(name, op) \
-  HOSTCANN_BINARY(name, op)            \
-  HOSTCANN_ACLNN(Inplace##name, (Out self, In other)) { at::op##_out(self, self, other); }
+#define HOSTCANN_BINARY_BOTH(name, op)                                     \
+  HOSTCANN_BINARY(name, op)                                                \
+  HOSTCANN_ACLNN_CHECKED(Inplace##name, (Out self, In other), kIntoSelf) { \
+    at::op##_out(self, self, other);                                       \
+  }
 
 #define HOSTCANN_WITH_NUMBER(name, op)                     \
   HOSTCANN_ACLNN(name, (In self, Number other, Out out)) { \
     at::op##_out(out, self, operand(other, self, out));    \
   }
 
-#define HOSTCANN_WITH_NUMBER_BOTH(name, op)                 \
-  HOSTCANN_WITH_NUMBER(name, op)                            \
-  HOSTCANN_ACLNN(Inplace##name, (Out self, Number other)) { \
-    at::op##_out(self, self, wrapped(other));               \
+#define HOSTCANN_WITH_NUMBER_BOTH(name, op)                                    \
+  HOSTCANN_WITH_NUMBER(name, op)                                               \
+  HOSTCANN_ACLNN_CHECKED(Inplace##name, (Out self, Number other), kIntoSelf) { \
+    at::op##_out(self, self, wrapped(other));                                  \
   }
 
-#define HOSTCANN_SCALED(name, op)                                            \
-  HOSTCANN_ACLNN(name, (In self, In other, Number alpha, Out out)) {         \
-    at::op##_out(out, self, other, alpha);                                   \
-  }                                                                          \
-  HOSTCANN_ACLNN(name##s, (In self, Number other, Number alpha, Out out)) {  \
-    at::op##_out(out, self, operand(other, self, out), alpha);               \
-  }                                                                          \
-  HOSTCANN_ACLNN(Inplace##name, (Out self, In other, Number alpha)) {        \
-    at::op##_out(self, self, other, alpha);                                  \
-  }                                                                          \
-  HOSTCANN_ACLNN(Inplace##name##s, (Out self, Number other, Number alpha)) { \
-    at::op##_out(self, self, wrapped(other), alpha);                         \
+#define HOSTCANN_SCALED(name, op)                                                               \
+  HOSTCANN_ACLNN_CHECKED(name, (In self, In other, Number alpha, Out out), kIntoOut) {          \
+    at::op##_out(out, self, other, alpha);                                                      \
+  }                                                                                             \
+  HOSTCANN_ACLNN(name##s, (In self, Number other, Number alpha, Out out)) {                     \
+    at::op##_out(out, self, operand(other, self, out), alpha);                                  \
+  }                                                                                             \
+  HOSTCANN_ACLNN_CHECKED(Inplace##name, (Out self, In other, Number alpha), kIntoSelf) {        \
+    at::op##_out(self, self, other, alpha);                                                     \
+  }                                                                                             \
+  HOSTCANN_ACLNN_CHECKED(Inplace##name##s, (Out self, Number other, Number alpha), kIntoSelf) { \
+    at::op##_out(self, self, wrapped(other), alpha);                                            \
   }
 
 HOSTCANN_SCALED(Add, add)
@@ -89,17 +121,21 @@ HOSTCANN_ACLNN(Rsubs, (In self, Number other, Number alpha, Out out)) {
 HOSTCANN_ACLNN(AddV3, (Number self, In other, Number alpha, Out out)) {
   at::add_out(out, operand(self, other, out), other, alpha);
 }
-HOSTCANN_ACLNN(AddRelu, (In self, In other, Number alpha, Out out)) {
+HOSTCANN_ACLNN_CHECKED(AddRelu, (In self, In other, Number alpha, Out out), kIntoOut) {
   at::add_out(out, self, other, alpha);
   at::clamp_min_out(out, out, 0);
 }
-HOSTCANN_ACLNN(InplaceAddRelu, (Out self, In other, Number alpha)) {
+HOSTCANN_ACLNN_CHECKED(InplaceAddRelu, (Out self, In other, Number alpha), kIntoSelf) {
   at::add_out(self, self, other, alpha);
   at::clamp_min_out(self, self, 0);
 }
 
 HOSTCANN_BINARY_BOTH(Mul, mul)
-HOSTCANN_BINARY_BOTH(Div, div)
+HOSTCANN_BINARY(Div, div)
+HOSTCANN_ACLNN_CHECKED(InplaceDiv, (Out self, In other),
+                       [](Out self, In other) { kQuotientIntoSelf(self, other, 0); }) {
+  at::div_out(self, self, other);
+}
 HOSTCANN_BINARY_BOTH(FloorDivide, floor_divide)
 HOSTCANN_BINARY_BOTH(FmodTensor, fmod)
 HOSTCANN_BINARY_BOTH(RemainderTensorTensor, remainder)
@@ -156,36 +192,38 @@ HOSTCANN_ACLNN(DivMod, (In self, In other, int mode, Out out)) {
 HOSTCANN_ACLNN(DivMods, (In self, Number other, int mode, Out out)) {
   at::div_out(out, self, operand(other, self, out), rounding(mode));
 }
-HOSTCANN_ACLNN(InplaceDivMod, (Out self, In other, int mode)) {
+HOSTCANN_ACLNN_CHECKED(InplaceDivMod, (Out self, In other, int mode), kQuotientIntoSelf) {
   at::div_out(self, self, other, rounding(mode));
 }
-HOSTCANN_ACLNN(InplaceDivMods, (Out self, Number other, int mode)) {
+HOSTCANN_ACLNN_CHECKED(InplaceDivMods, (Out self, Number other, int mode), kQuotientIntoSelf) {
   at::div_out(self, self, wrapped(other), rounding(mode));
 }
 
 HOSTCANN_ACLNN(Lerp, (In self, In end, In weight, Out out)) {
   at::lerp_out(out, self, end, weight);
 }
-HOSTCANN_ACLNN(InplaceLerp, (Out self, In end, In weight)) {
+HOSTCANN_ACLNN_CHECKED(InplaceLerp, (Out self, In end, In weight), kAllIntoSelf) {
   at::lerp_out(self, self, end, weight);
 }
 HOSTCANN_ACLNN(Lerps, (In self, In end, Number weight, Out out)) {
   at::lerp_out(out, self, end, weight);
 }
-HOSTCANN_ACLNN(InplaceLerps, (Out self, In end, Number weight)) {
+HOSTCANN_ACLNN_CHECKED(InplaceLerps, (Out self, In end, Number weight), kAllIntoSelf) {
   at::lerp_out(self, self, end, weight);
 }
 
 HOSTCANN_ACLNN(Addcmul, (In self, In tensor1, In tensor2, Number value, Out out)) {
   at::addcmul_out(out, self, tensor1, tensor2, value);
 }
-HOSTCANN_ACLNN(InplaceAddcmul, (Out self, In tensor1, In tensor2, Number value)) {
+HOSTCANN_ACLNN_CHECKED(InplaceAddcmul, (Out self, In tensor1, In tensor2, Number value),
+                       kAllIntoSelf) {
   at::addcmul_out(self, self, tensor1, tensor2, value);
 }
 HOSTCANN_ACLNN(Addcdiv, (In self, In tensor1, In tensor2, Number value, Out out)) {
   at::addcdiv_out(out, self, tensor1, tensor2, value);
 }
-HOSTCANN_ACLNN(InplaceAddcdiv, (Out self, In tensor1, In tensor2, Number value)) {
+HOSTCANN_ACLNN_CHECKED(InplaceAddcdiv, (Out self, In tensor1, In tensor2, Number value),
+                       kAllIntoSelf) {
   at::addcdiv_out(self, self, tensor1, tensor2, value);
 }
 

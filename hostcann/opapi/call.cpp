@@ -10,6 +10,7 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/result_type.h>
 #include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -78,16 +79,11 @@ int64_t extent(const aclTensor& tensor) {
   return last + 1;
 }
 
-void* translate(const Position& at, const aclTensor& tensor, size_t item_bytes) {
-  const int64_t elements = extent(tensor);
-  if (elements == 0) return nullptr;
+void* translate(const Position& at, const void* device, size_t bytes) {
+  if (bytes == 0) return nullptr;
   char why[600];
   void* host = nullptr;
-  char* first = static_cast<char*>(tensor.data) + static_cast<size_t>(tensor.offset) * item_bytes;
-  if (hostcann_translate(first, static_cast<size_t>(elements) * item_bytes, &host, why,
-                         sizeof why) != 0) {
-    refuse(at, why);
-  }
+  if (hostcann_translate(device, bytes, &host, why, sizeof why) != 0) refuse(at, why);
   return host;
 }
 
@@ -150,6 +146,7 @@ void destroy(void* closure) { delete static_cast<aclOpExecutor*>(closure); }
 struct Entry {
   const char* name;
   const char* family;
+  std::string arguments;  // kinds with spaces between
 };
 
 std::vector<Entry>& listing() {
@@ -177,7 +174,11 @@ Tensor view_of(const Position& at, const aclTensor* tensor) {
                    "; cast it back with torch_npu.npu_format_cast(tensor, 2)");
   }
   const ScalarType type = type_of(at, tensor->type);
-  return at::for_blob(translate(at, *tensor, c10::elementSize(type)), tensor->dims)
+  const size_t item_bytes = c10::elementSize(type);
+  const char* first =
+      static_cast<const char*>(tensor->data) + static_cast<size_t>(tensor->offset) * item_bytes;
+  void* data = translate(at, first, static_cast<size_t>(extent(*tensor)) * item_bytes);
+  return at::for_blob(data, tensor->dims)
       .strides(tensor->strides)
       .options(at::TensorOptions(type))
       .make_tensor();
@@ -188,14 +189,24 @@ std::optional<Tensor> maybe_view_of(const Position& at, const aclTensor* tensor)
   return view_of(at, tensor);
 }
 
+// torch_npu passes a null pointer for an empty list.
 std::vector<Tensor> views_of(const Position& at, const aclTensorList* list) {
-  if (list == nullptr) refuse_null(at);
   std::vector<Tensor> views;
+  if (list == nullptr) return views;
   views.reserve(list->values.size());
   for (const aclTensor* tensor : list->values) {
     views.push_back(maybe_view_of(at, tensor).value_or(Tensor()));
   }
   return views;
+}
+
+Stored stored_of(const Position& at, const aclTensor* tensor) {
+  if (tensor == nullptr) refuse_null(at);
+  const size_t item_bytes = c10::elementSize(type_of(at, tensor->type));
+  const int64_t count = c10::multiply_integers(tensor->storage_dims);
+  Stored stored{*tensor, item_bytes, nullptr};
+  stored.data = translate(at, tensor->data, static_cast<size_t>(count) * item_bytes);
+  return stored;
 }
 
 Found found_view_of(const Position& at, aclTensor* tensor) {
@@ -257,8 +268,8 @@ void expect_broadcast(In self, In other, Out out) {
   TORCH_CHECK(out.sizes() == IntArrayRef(sizes), "the output: expected shape ", IntArrayRef(sizes),
               ", got shape ", out.sizes());
   const ScalarType type = at::result_type(self, other);
-  TORCH_CHECK(c10::canCast(type, out.scalar_type()), "the output: expected a type that holds ",
-              type, ", got ", out.scalar_type());
+  TORCH_CHECK(c10::canCast(type, out.scalar_type()), "result type ", type,
+              " can't be cast to the desired output type ", out.scalar_type());
 }
 
 void Found::set(const Tensor& result) {
@@ -268,17 +279,38 @@ void Found::set(const Tensor& result) {
   *dims_ = result.sizes().vec();
 }
 
-OutputView::OutputView(Tensor view) : view_(std::move(view)) {
+bool is_half(In tensor) {
+  return tensor.defined() && c10::isReducedFloatingType(tensor.scalar_type());
+}
+
+bool widen(Tensor& tensor) {
+  if (!is_half(tensor)) return false;
+  tensor = tensor.to(ScalarType::Float);
+  return true;
+}
+
+OutputView::OutputView(Tensor view) : view_(std::move(view)) { remember(); }
+
+void OutputView::remember() {
   if (!view_.defined()) return;
   sizes_ = view_.sizes().vec();
   data_ = view_.const_data_ptr();
 }
 
-void OutputView::expect_unmoved() const {
+bool OutputView::widen() {
+  const Tensor before = view_;
+  if (!opapi::widen(view_)) return false;
+  narrow_ = before;
+  remember();
+  return true;
+}
+
+void OutputView::finish() {
   if (!view_.defined()) return;
   TORCH_CHECK(view_.sizes() == IntArrayRef(sizes_) && view_.const_data_ptr() == data_,
               "the output was expected to have shape ", view_.sizes(), ", got shape ",
               IntArrayRef(sizes_));
+  if (narrow_.defined()) narrow_.copy_(view_);
 }
 
 int keep(std::unique_ptr<aclOpExecutor> call, uint64_t* workspace_size, aclOpExecutor** executor) {
@@ -315,14 +347,22 @@ int launch(const char* function, aclOpExecutor* executor, void* stream) {
   return hostcann_launch(&task, stream);
 }
 
-Listed::Listed(const char* name, const char* family) { listing().push_back({name, family}); }
+Listed::Listed(const char* name, const char* family, Kinds arguments) noexcept {
+  std::string kinds;
+  for (const char* kind : arguments) (kinds += kinds.empty() ? "" : " ") += kind;
+  listing().push_back({name, family, kinds});
+}
 
 }  // namespace hostcann::opapi
 
-HOSTCANN_EXPORTED int hostcann_operator(size_t index, const char** name, const char** family) {
+HOSTCANN_EXPORTED int hostcann_operator(size_t index, const char** name, const char** family,
+                                        const char** arguments) {
   const auto& entries = hostcann::opapi::listing();
-  if (index >= entries.size() || name == nullptr || family == nullptr) return 1;
+  if (index >= entries.size() || name == nullptr || family == nullptr || arguments == nullptr) {
+    return 1;
+  }
   *name = entries[index].name;
   *family = entries[index].family;
+  *arguments = entries[index].arguments.c_str();
   return 0;
 }

@@ -19,6 +19,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "compare";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 #define HOSTCANN_COMPARE(name, op)                                                                 \
   HOSTCANN_ACLNN(name##Tensor, (In self, In other, Out out)) { at::op##_out(out, self, other); }   \

@@ -1,37 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, pooling and resampling.
+// Convolutions and pooling.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/_adaptive_avg_pool2d.h>
 #include <ATen/ops/_adaptive_avg_pool2d_backward.h>
 #include <ATen/ops/_adaptive_avg_pool3d.h>
 #include <ATen/ops/_adaptive_avg_pool3d_backward.h>
 #include <ATen/ops/adaptive_max_pool2d.h>
 #include <ATen/ops/adaptive_max_pool2d_backward.h>
+#include <ATen/ops/adaptive_max_pool3d.h>
+#include <ATen/ops/adaptive_max_pool3d_backward.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool2d_backward.h>
 #include <ATen/ops/avg_pool3d.h>
 #include <ATen/ops/avg_pool3d_backward.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/floor_divide.h>
 #include <ATen/ops/max_pool2d_with_indices.h>
 #include <ATen/ops/max_pool2d_with_indices_backward.h>
-#include <ATen/ops/upsample_bilinear2d.h>
-#include <ATen/ops/upsample_bilinear2d_backward.h>
-#include <ATen/ops/upsample_nearest1d.h>
-#include <ATen/ops/upsample_nearest2d.h>
-#include <ATen/ops/upsample_nearest2d_backward.h>
+#include <ATen/ops/max_pool3d_with_indices.h>
+#include <ATen/ops/max_pool3d_with_indices_backward.h>
+#include <ATen/ops/max_unpool2d.h>
+#include <ATen/ops/max_unpool3d.h>
+#include <ATen/ops/remainder.h>
 
+#include <algorithm>
 #include <array>
 
 #include "call.h"
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "convolution";
+static constexpr Halves kHalves = Halves::widened;
 
-HOSTCANN_ACLNN(Convolution,
-               (In self, In weight, Maybe bias, Ints stride, Ints padding, Ints dilation,
-                bool transposed, Ints output_padding, int64_t groups, Out out, int8_t)) {
-  assign(out, at::convolution(self, weight, bias, stride, padding, dilation, transposed,
-                              output_padding, groups));
+// CANN also takes a padding for each end of a dimension, torch one for both.
+static std::vector<int64_t> of_both_ends(Ints padding, In weight) {
+  std::vector<int64_t> both = padding.vec();
+  const size_t dims = static_cast<size_t>(weight.dim()) - 2;
+  if (padding.size() != 2 * dims) return both;
+  both.resize(dims);
+  for (size_t i = 0; i < dims; ++i) {
+    both[i] = padding[2 * i];
+    TORCH_CHECK(both[i] == padding[2 * i + 1],
+                "padding: expected the same at both ends of a dimension, got ", padding);
+  }
+  return both;
+}
+static void expect_kernel(In, In weight, Maybe, Ints, Ints padding, Ints, bool, Ints, int64_t, Out,
+                          int8_t) {
+  TORCH_CHECK(weight.dim() >= 3, "weight: expected 3 to 5 dimensions, got shape ", weight.sizes());
+  const Ints kernel = weight.sizes().slice(2);
+  TORCH_CHECK(std::find(kernel.begin(), kernel.end(), 0) == kernel.end(),
+              "weight: expected a kernel with elements, got shape ", weight.sizes());
+  of_both_ends(padding, weight);
+}
+HOSTCANN_ACLNN_CHECKED(Convolution,
+                       (In self, In weight, Maybe bias, Ints stride, Ints padding, Ints dilation,
+                        bool transposed, Ints output_padding, int64_t groups, Out out, int8_t),
+                       expect_kernel) {
+  assign(out, at::convolution(self, weight, bias, stride, of_both_ends(padding, weight), dilation,
+                              transposed, output_padding, groups));
 }
 HOSTCANN_ACLNN(ConvDepthwise2d, (In self, In weight, Ints, Maybe bias, Ints stride, Ints padding,
                                  Ints dilation, Out out, int8_t)) {
@@ -111,45 +140,97 @@ HOSTCANN_ACLNN(MaxPool2dWithIndicesBackward,
                                                    ceil, indices.to(ScalarType::Long)));
 }
 
-// The device's mask has a layout of its own that only the gradient reads; here the gradient
-// finds the places again from its input, and the mask is zero.
-HOSTCANN_ACLNN(MaxPool2dWithMask, (In self, Ints kernel, Ints stride, Ints padding, Ints dilation,
-                                   bool ceil, Out out, Out mask)) {
-  assign(out,
-         std::get<0>(at::max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil)));
-  mask.zero_();
+HOSTCANN_ACLNN(AdaptiveMaxPool3d, (In self, Ints size, Out out, Out indices)) {
+  const auto [values, places] = at::adaptive_max_pool3d(self, size);
+  assign(out, values);
+  assign(indices, places);
 }
-HOSTCANN_ACLNN(MaxPool2dWithMaskBackward, (In grad, In self, In, Ints kernel, Ints stride,
-                                           Ints padding, Ints dilation, bool ceil, Out out)) {
-  const Tensor places =
-      std::get<1>(at::max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil));
-  assign(out, at::max_pool2d_with_indices_backward(grad, self, kernel, stride, padding, dilation,
-                                                   ceil, places));
+HOSTCANN_ACLNN(AdaptiveMaxPool3dBackward, (In grad, In self, In indices, Out out)) {
+  assign(out, at::adaptive_max_pool3d_backward(grad, self, indices.to(ScalarType::Long)));
+}
+HOSTCANN_ACLNN(MaxPool3dWithArgmax, (In self, Ints kernel, Ints stride, Ints padding, Ints dilation,
+                                     bool ceil, Out out, Out indices)) {
+  const auto [values, places] =
+      at::max_pool3d_with_indices(self, kernel, stride, padding, dilation, ceil);
+  assign(out, values);
+  assign(indices, places);
+}
+HOSTCANN_ACLNN(MaxPool3dWithArgmaxBackward, (In grad, In self, In indices, Ints kernel, Ints stride,
+                                             Ints padding, Ints dilation, bool ceil, Out out)) {
+  assign(out, at::max_pool3d_with_indices_backward(grad, self, kernel, stride, padding, dilation,
+                                                   ceil, indices.to(ScalarType::Long)));
+}
+HOSTCANN_ACLNN(MaxUnpool2d, (In self, In indices, Ints size, Out out)) {
+  assign(out, at::max_unpool2d(self, indices.to(ScalarType::Long), size));
+}
+HOSTCANN_ACLNN(MaxUnpool3d, (In self, In indices, Ints size, Ints stride, Ints padding, Out out)) {
+  assign(out, at::max_unpool3d(self, indices.to(ScalarType::Long), size, stride, padding));
 }
 
-// Negative scales stand for none: they then follow from the sizes.
-static std::optional<double> scale(double value) {
-  return value > 0 ? std::optional<double>(value) : std::nullopt;
+// torch_npu keeps a mask instead of indices: for every element of the kernel, in which outputs
+// it was the maximum. The rows are longer than the outputs; how the device fills them is not
+// published, here output p has byte p.
+struct Window {
+  int64_t kernel[2], stride[2], padding[2], dilation[2];
+  int64_t width;  // of the input
+
+  Window(In self, Ints kernel_size, Ints strides, Ints paddings, Ints dilations)
+      : width(self.size(-1)) {
+    for (size_t i = 0; i < 2; ++i) {
+      const auto of = [i](Ints values) { return values[values.size() == 1 ? 0 : i]; };
+      kernel[i] = of(kernel_size);
+      stride[i] = strides.empty() ? kernel[i] : of(strides);
+      padding[i] = of(paddings);
+      dilation[i] = of(dilations);
+    }
+  }
+
+  // Where the first element of the kernel lies for each output of a dimension.
+  Tensor first(int64_t dim, int64_t outputs) const {
+    return at::arange(outputs, ScalarType::Long).mul_(stride[dim]).sub_(padding[dim]);
+  }
+
+  // The element of the kernel that each index is.
+  Tensor elements(In indices) const {
+    const Tensor row = at::floor_divide(indices, width) - first(0, indices.size(-2)).unsqueeze(1);
+    const Tensor column = at::remainder(indices, width) - first(1, indices.size(-1));
+    return at::floor_divide(row, dilation[0]) * kernel[1] + at::floor_divide(column, dilation[1]);
+  }
+
+  Tensor indices(In elements) const {
+    const Tensor row = at::floor_divide(elements, kernel[1]) * dilation[0] +
+                       first(0, elements.size(-2)).unsqueeze(1);
+    const Tensor column =
+        at::remainder(elements, kernel[1]) * dilation[1] + first(1, elements.size(-1));
+    return row * width + column;
+  }
+};
+
+// The part of the mask that holds something: [..., elements of the kernel, outputs].
+static Tensor used(In mask, int64_t elements, int64_t outputs) {
+  TORCH_CHECK(mask.dim() >= 2 && mask.size(-2) == elements && mask.size(-1) >= outputs,
+              "mask: expected ", elements, " rows of at least ", outputs, " bytes, got shape ",
+              mask.sizes());
+  return mask.narrow(-1, 0, outputs);
 }
-HOSTCANN_ACLNN(UpsampleNearest2d, (In self, Ints size, Out out)) {
-  assign(out, at::upsample_nearest2d(self, size));
+HOSTCANN_ACLNN(MaxPool2dWithMask, (In self, Ints kernel, Ints stride, Ints padding, Ints dilation,
+                                   bool ceil, Out out, Out mask)) {
+  const auto [values, indices] =
+      at::max_pool2d_with_indices(self, kernel, stride, padding, dilation, ceil);
+  assign(out, values);
+  const Window window(self, kernel, stride, padding, dilation);
+  const Tensor elements = window.elements(indices).flatten(-2).unsqueeze(-2);
+  mask.zero_();
+  used(mask, window.kernel[0] * window.kernel[1], elements.size(-1)).scatter_(-2, elements, 1);
 }
-HOSTCANN_ACLNN(UpsampleNearest2dBackward,
-               (In grad, Ints size, Ints input_size, double scale_h, double scale_w, Out out)) {
+HOSTCANN_ACLNN(MaxPool2dWithMaskBackward, (In grad, In self, In mask, Ints kernel, Ints stride,
+                                           Ints padding, Ints dilation, bool ceil, Out out)) {
+  const Window window(self, kernel, stride, padding, dilation);
+  const int64_t outputs = grad.size(-2) * grad.size(-1);
+  const Tensor elements = used(mask, window.kernel[0] * window.kernel[1], outputs).argmax(-2);
   assign(out,
-         at::upsample_nearest2d_backward(grad, size, input_size, scale(scale_h), scale(scale_w)));
-}
-HOSTCANN_ACLNN(UpsampleNearest1d, (In self, Ints size, Out out)) {
-  assign(out, at::upsample_nearest1d(self, size));
-}
-HOSTCANN_ACLNN(UpsampleBilinear2d,
-               (In self, Ints size, bool align_corners, double scale_h, double scale_w, Out out)) {
-  assign(out, at::upsample_bilinear2d(self, size, align_corners, scale(scale_h), scale(scale_w)));
-}
-HOSTCANN_ACLNN(UpsampleBilinear2dBackward, (In grad, Ints size, Ints input_size, bool align_corners,
-                                            double scale_h, double scale_w, Out out)) {
-  assign(out, at::upsample_bilinear2d_backward(grad, size, input_size, align_corners,
-                                               scale(scale_h), scale(scale_w)));
+         at::max_pool2d_with_indices_backward(grad, self, kernel, stride, padding, dilation, ceil,
+                                              window.indices(elements.view(grad.sizes()))));
 }
 
 }  // namespace hostcann::opapi

@@ -48,6 +48,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "foreach";
+static constexpr Halves kHalves = Halves::widened;
 
 template <class... Lists>
 static void expect_as_long(OutTensors out, const Lists&... lists) {
@@ -153,6 +154,16 @@ HOSTCANN_ACLNN(ForeachLerpList, (Tensors self, Tensors end, Tensors weight, OutT
       at::op##_out(out[i], self[i], left[i], right[i], value);                                \
     }                                                                                         \
   }
+#define HOSTCANN_FOREACH_ADDC_LIST(name, op)                                                    \
+  HOSTCANN_ACLNN(Foreach##name##ScalarList,                                                     \
+                 (Tensors self, Tensors left, Tensors right, In values, OutTensors out)) {      \
+    expect_as_long(out, self, left, right);                                                     \
+    for (size_t i = 0; i < out.size(); ++i) {                                                   \
+      at::op##_out(out[i], self[i], left[i], right[i], values[static_cast<int64_t>(i)].item()); \
+    }                                                                                           \
+  }
+HOSTCANN_FOREACH_ADDC_LIST(Addcmul, addcmul)
+HOSTCANN_FOREACH_ADDC_LIST(Addcdiv, addcdiv)
 HOSTCANN_FOREACH_ADDC(Addcmul, addcmul)
 HOSTCANN_FOREACH_ADDC(Addcdiv, addcdiv)
 static void round_all(Tensors self, int64_t mode, OutTensors out) {
@@ -199,6 +210,19 @@ HOSTCANN_ACLNN(ForeachNonFiniteCheckAndUnscale, (OutTensors grads, Out found, In
     if (!at::isfinite(grad).all().item<bool>()) found.fill_(1);
     grad.mul_(scale.reshape({}));
   }
+}
+
+// The scale shrinks after an infinity, and grows after enough steps without one.
+HOSTCANN_ACLNN(AmpUpdateScale, (In scale, In tracker, In found, double growth, double backoff,
+                                int64_t interval, Out next_scale, Out next_tracker)) {
+  const bool infinite = found.reshape({}).item<float>() != 0;
+  const int64_t steps = infinite ? 0 : tracker.reshape({}).item<int64_t>() + 1;
+  const bool grows = !infinite && steps == interval;
+  Tensor value = scale * (infinite ? backoff : grows ? growth : 1.0);
+  // A scale that would overflow stays.
+  if (grows && !at::isfinite(value).all().item<bool>()) value = scale.clone();
+  assign(next_scale, value);
+  next_tracker.fill_(grows ? 0 : steps);
 }
 
 // torch's own step with amsgrad and maximize, from its published formula.

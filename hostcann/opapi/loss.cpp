@@ -2,6 +2,8 @@
 // Losses and their gradients.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
+#include <ATen/ops/_ctc_loss.h>
+#include <ATen/ops/_ctc_loss_backward.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/binary_cross_entropy.h>
 #include <ATen/ops/binary_cross_entropy_backward.h>
@@ -22,10 +24,13 @@
 #include <ATen/ops/soft_margin_loss.h>
 #include <ATen/ops/soft_margin_loss_backward.h>
 
+#include <algorithm>
+
 #include "call.h"
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "loss";
+static constexpr Halves kHalves = Halves::widened;
 
 #define HOSTCANN_LOSS(name, op)                                            \
   HOSTCANN_ACLNN(name, (In self, In target, int64_t reduction, Out out)) { \
@@ -114,6 +119,25 @@ HOSTCANN_ACLNN(KlDivBackward,
                (In grad, In self, In target, int64_t reduction, bool log_target, Out out)) {
   const Tensor each = log_target ? at::exp(target).neg_() : target.clamp_min(0).neg_();
   assign(out, spread(each * grad, reduction).expand_as(self));
+}
+
+// log_alpha's rows are longer than torch's, for the device's alignment.
+HOSTCANN_ACLNN(CtcLoss, (In log_probabilities, In targets, Ints input_lengths, Ints target_lengths,
+                         int64_t blank, bool zero_infinity, Out out, Out log_alpha)) {
+  const auto [loss, alpha] = at::_ctc_loss(log_probabilities, targets, input_lengths,
+                                           target_lengths, blank, zero_infinity);
+  assign(out, loss);
+  log_alpha.zero_();
+  log_alpha.narrow(-1, 0, alpha.size(-1))
+      .copy_(alpha.reshape({-1, log_alpha.size(1), alpha.size(-1)}));
+}
+HOSTCANN_ACLNN(CtcLossBackward,
+               (In grad, In log_probabilities, In targets, Ints input_lengths, Ints target_lengths,
+                In loss, In log_alpha, int64_t blank, bool zero_infinity, Out out)) {
+  const int64_t longest = *std::max_element(target_lengths.begin(), target_lengths.end());
+  const Tensor alpha = log_alpha.narrow(-1, 0, 2 * longest + 1).contiguous();
+  assign(out, at::_ctc_loss_backward(grad, log_probabilities, targets, input_lengths,
+                                     target_lengths, loss, alpha, blank, zero_infinity));
 }
 
 }  // namespace hostcann::opapi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices. The cube unit's precision modes (int8_t) have no counterpart here:
-// products are computed in the operands' type.
+// Products of matrices, and what solves and decomposes them. The cube unit's precision modes
+// (int8_t) have no counterpart here: products are computed in the operands' type.
+#include <ATen/ops/_cdist_backward.h>
+#include <ATen/ops/_cdist_forward.h>
 #include <ATen/ops/addbmm.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/addmv.h>
@@ -9,19 +11,27 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/dot.h>
 #include <ATen/ops/inverse.h>
+#include <ATen/ops/linalg_cholesky.h>
 #include <ATen/ops/linalg_cross.h>
+#include <ATen/ops/linalg_qr.h>
+#include <ATen/ops/linalg_slogdet.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mv.h>
+#include <ATen/ops/triangular_solve.h>
 
 #include "call.h"
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "matmul";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 HOSTCANN_ACLNN(Mm, (In self, In other, Out out, int8_t)) { at::mm_out(out, self, other); }
 HOSTCANN_ACLNN(Matmul, (In self, In other, Out out, int8_t)) { at::matmul_out(out, self, other); }
-HOSTCANN_ACLNN(BatchMatMul, (In self, In other, Out out, int8_t)) { at::bmm_out(out, self, other); }
+// A batch of one serves them all.
+HOSTCANN_ACLNN(BatchMatMul, (In self, In other, Out out, int8_t)) {
+  at::matmul_out(out, self, other);
+}
 HOSTCANN_ACLNN(Mv, (In self, In vector, Out out, int8_t)) { at::mv_out(out, self, vector); }
 HOSTCANN_ACLNN(Dot, (In self, In other, Out out)) { assign(out, at::dot(self, other)); }
 HOSTCANN_ACLNN(Addmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
@@ -45,9 +55,41 @@ HOSTCANN_ACLNN(Addr, (In self, In left, In right, MaybeNumber beta, MaybeNumber 
 HOSTCANN_ACLNN(InplaceAddr, (Out self, In left, In right, MaybeNumber beta, MaybeNumber alpha)) {
   self.addr_(left, right, beta.value_or(1), alpha.value_or(1));
 }
-HOSTCANN_ACLNN(Inverse, (In self, Out out)) { assign(out, at::inverse(self)); }
+// torch says of a half that it is too imprecise, not that it has no kernel.
+HOSTCANN_ACLNN(Inverse, (In self, Out out)) {
+  assign(out, at::inverse(is_half(self) ? self.to(ScalarType::Float) : self));
+}
 HOSTCANN_ACLNN(LinalgCross, (In self, In other, int64_t dim, Out out)) {
   at::linalg_cross_out(out, self, other, dim);
+}
+
+HOSTCANN_ACLNN(LinalgCholesky, (In self, bool upper, Out out)) {
+  assign(out, at::linalg_cholesky(self, upper));
+}
+// 0 gives thin matrices, 1 whole ones, 2 only the second.
+HOSTCANN_ACLNN(LinalgQr, (In self, int64_t mode, Out q, Out r)) {
+  static constexpr std::string_view kModes[] = {"reduced", "complete", "r"};
+  TORCH_CHECK(mode >= 0 && mode <= 2, "mode: expected 0 to 2, got ", mode);
+  const auto [left, right] = at::linalg_qr(self, kModes[mode]);
+  if (mode != 2) assign(q, left);
+  assign(r, right);
+}
+HOSTCANN_ACLNN(TriangularSolve,
+               (In self, In matrix, bool upper, bool transpose, bool unit, Out out, Out copy)) {
+  const auto [solution, clone] = at::triangular_solve(self, matrix, upper, transpose, unit);
+  assign(out, solution);
+  assign(copy, clone);
+}
+HOSTCANN_ACLNN(Slogdet, (In self, Out sign, Out log)) {
+  const auto [of_sign, of_log] = at::linalg_slogdet(self);
+  assign(sign, of_sign);
+  assign(log, of_log);
+}
+HOSTCANN_ACLNN(Cdist, (In left, In right, float p, int64_t mode, Out out)) {
+  assign(out, at::_cdist_forward(left, right, p, mode));
+}
+HOSTCANN_ACLNN(CdistBackward, (In grad, In left, In right, In distance, float p, Out out)) {
+  assign(out, at::_cdist_backward(grad, left, right, p, distance));
 }
 
 }  // namespace hostcann::opapi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisations and their gradients.
 #include <ATen/TensorOperators.h>
+#include <ATen/native/layer_norm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/native_group_norm.h>
@@ -15,6 +17,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "norm";
+static constexpr Halves kHalves = Halves::widened;
 
 static void assign_if(MaybeOut out, In value) {
   if (out != nullptr && value.defined()) assign(*out, value);
@@ -30,12 +33,37 @@ static void assign_statistics(MaybeOut out, In value) {
   if (out != nullptr && value.numel() == out->numel()) out->copy_(value.reshape(out->sizes()));
 }
 
+// torch makes a result of its own, whose pages are new and which is then copied: for a large one
+// that costs as much as the norm. Pieces of rows that stay in the cache cost next to nothing.
+static constexpr int64_t kPieceElements = 1 << 18;
+
 static void layer_norm(In self, Ints shape, Maybe weight, Maybe bias, double eps, Out out,
                        MaybeOut mean, MaybeOut rstd) {
-  const auto [normal, average, inverse] = at::native_layer_norm(self, shape, weight, bias, eps);
-  assign(out, normal);
-  assign_statistics(mean, average);
-  assign_statistics(rstd, inverse);
+  if (self.numel() <= kPieceElements || !self.is_contiguous() || !out.is_contiguous()) {
+    const auto [normal, average, inverse] = at::native_layer_norm(self, shape, weight, bias, eps);
+    assign(out, normal);
+    assign_statistics(mean, average);
+    assign_statistics(rstd, inverse);
+    return;
+  }
+  const auto given = [](Maybe tensor) { return tensor.value_or(Tensor()); };
+  const auto [rows, columns] =
+      at::native::_check_layer_norm_inputs(self, shape, given(weight), given(bias));
+  std::vector<int64_t> piece_shape = shape.vec();
+  piece_shape.insert(piece_shape.begin(), rows);
+  const Tensor from = self.view(piece_shape), to = out.view(piece_shape);
+  const int64_t step = std::max<int64_t>(1, kPieceElements / columns);
+  std::vector<Tensor> averages, inverses;
+  for (int64_t row = 0; row < rows; row += step) {
+    const int64_t count = std::min(step, rows - row);
+    const auto [normal, average, inverse] =
+        at::native_layer_norm(from.narrow(0, row, count), shape, weight, bias, eps);
+    to.narrow(0, row, count).copy_(normal);
+    averages.push_back(average);
+    inverses.push_back(inverse);
+  }
+  assign_statistics(mean, at::cat(averages));
+  assign_statistics(rstd, at::cat(inverses));
 }
 HOSTCANN_ACLNN(LayerNorm, (In self, Ints shape, Maybe weight, Maybe bias, double eps, Out out,
                            MaybeOut mean, MaybeOut rstd)) {

@@ -15,6 +15,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "random";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 // Neighbouring seeds and offsets must give unrelated numbers, and torch's CPU generator only
 // uses the low 32 bits of its seed: both go through the finaliser of SplitMix64.
@@ -88,19 +89,22 @@ HOSTCANN_ACLNN(DropoutGenMaskV2,
                (Ints, double drop, int64_t seed, int64_t offset, ScalarType, Out mask)) {
   fill_mask(mask, drop, seed, offset);
 }
-HOSTCANN_ACLNN(DropoutDoMask, (In self, In mask, double drop, Out out)) {
-  TORCH_CHECK(mask.is_contiguous() && mask.numel() * 8 >= self.numel(), "mask: expected at least ",
-              self.numel(), " bits, got ", mask.numel() * 8);
-  Tensor kept = at::zeros({self.numel()}, self.options());
+Tensor mask_bits(In mask, int64_t count) {
+  TORCH_CHECK(mask.is_contiguous() && mask.numel() * 8 >= count, "mask: expected at least ", count,
+              " bits, got ", mask.numel() * 8);
+  Tensor bits = at::empty({count}, ScalarType::Bool);
   const auto* bytes = static_cast<const uint8_t*>(mask.const_data_ptr());
-  const Tensor bits = at::zeros({self.numel()}, ScalarType::Bool);
   bool* bit = bits.mutable_data_ptr<bool>();
-  for (int64_t i = 0; i < self.numel(); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     bit[i] = ((static_cast<unsigned>(bytes[i / 8]) >> static_cast<unsigned>(i % 8)) & 1U) != 0;
   }
+  return bits;
+}
+HOSTCANN_ACLNN(DropoutDoMask, (In self, In mask, double drop, Out out)) {
+  const Tensor kept = at::empty({self.numel()}, self.options());
   const double scale = drop == 1.0 ? 0.0 : 1.0 / (1.0 - drop);
   // As torch.dropout on a CPU: the mask is scaled first, in the input's type.
-  kept.copy_(bits).mul_(scale);
+  kept.copy_(mask_bits(mask, self.numel())).mul_(scale);
   at::mul_out(out, self, kept.view(self.sizes()));
 }
 

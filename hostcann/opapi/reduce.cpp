@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over all or some dimensions, scans and order.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/all.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/amin.h>
@@ -35,11 +36,14 @@
 #include <ATen/ops/trace.h>
 #include <ATen/ops/var.h>
 #include <ATen/ops/var_mean.h>
+#include <ATen/ops/where.h>
+#include <c10/core/WrapDimMinimal.h>
 
 #include "call.h"
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "reduce";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 HOSTCANN_ACLNN(ReduceSum, (In self, Ints dims, bool keepdim, ScalarType type, Out out)) {
   at::sum_out(out, self, dims, keepdim, type);
@@ -50,9 +54,15 @@ HOSTCANN_ACLNN(ReduceNansum, (In self, Ints dims, bool keepdim, ScalarType type,
 HOSTCANN_ACLNN(Mean, (In self, Ints dims, bool keepdim, ScalarType type, Out out)) {
   at::mean_out(out, self, dims, keepdim, type);
 }
-HOSTCANN_ACLNN(Prod, (In self, ScalarType type, Out out)) { assign(out, at::prod(self, type)); }
+// A product of halves is rounded once; torch's CPU kernel rounds every factor's product.
+static ScalarType wide(ScalarType type) {
+  return c10::isReducedFloatingType(type) ? ScalarType::Float : type;
+}
+HOSTCANN_ACLNN(Prod, (In self, ScalarType type, Out out)) {
+  assign(out, at::prod(self, wide(type)));
+}
 HOSTCANN_ACLNN(ProdDim, (In self, int64_t dim, bool keepdim, ScalarType type, Out out)) {
-  at::prod_out(out, self, dim, keepdim, type);
+  assign(out, at::prod(self, dim, keepdim, wide(type)));
 }
 HOSTCANN_ACLNN(All, (In self, Ints dims, bool keepdim, Out out)) {
   at::all_out(out, self, at::OptionalIntArrayRef(dims), keepdim);
@@ -140,11 +150,25 @@ HOSTCANN_ACLNN(Norm, (In self, Number p, Ints dims, bool keepdim, Out out)) {
 HOSTCANN_ACLNN(LogSumExp, (In self, Ints dims, bool keepdim, Out out)) {
   at::logsumexp_out(out, self, dims, keepdim);
 }
+// The device also takes 0, the number of elements that are not zero; torch's CPU kernel does not.
+static void renorm(Out out, In self, Number p, int64_t dim, Number max_norm) {
+  if (p.toDouble() > 0) {
+    at::renorm_out(out, self, p, dim, max_norm);
+    return;
+  }
+  TORCH_CHECK(p.toDouble() == 0, "p: expected 0 or more, got ", p);
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    if (i != c10::maybe_wrap_dim(dim, self.dim())) others.push_back(i);
+  }
+  const Tensor norm = at::linalg_vector_norm(self, p, others, true);
+  out.copy_(self * at::where(norm > max_norm, max_norm.toDouble() / (norm + 1e-7), 1.0));
+}
 HOSTCANN_ACLNN(Renorm, (In self, Number p, int64_t dim, Number max_norm, Out out)) {
-  at::renorm_out(out, self, p, dim, max_norm);
+  renorm(out, self, p, dim, max_norm);
 }
 HOSTCANN_ACLNN(InplaceRenorm, (Out self, Number p, int64_t dim, Number max_norm)) {
-  at::renorm_out(self, self, p, dim, max_norm);
+  renorm(self, self, p, dim, max_norm);
 }
 HOSTCANN_ACLNN(Trace, (In self, Out out)) { assign(out, at::trace(self)); }
 
@@ -163,8 +187,8 @@ HOSTCANN_ACLNN(Topk, (In self, int64_t k, int64_t dim, bool largest, bool sorted
                       Out indices)) {
   at::topk_out(values, indices, self, k, dim, largest, sorted);
 }
-// The sixth argument was seen to be 1; its meaning is not published.
-HOSTCANN_ACLNN(TopkV2, (In self, int64_t k, int64_t dim, bool largest, bool sorted, bool,
+// The sixth argument chooses how the device sorts.
+HOSTCANN_ACLNN(TopkV2, (In self, int64_t k, int64_t dim, bool largest, bool sorted, int64_t,
                         Out values, Out indices)) {
   at::topk_out(values, indices, self, k, dim, largest, sorted);
 }

@@ -3,6 +3,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/channel_shuffle.h>
+#include <ATen/ops/col2im.h>
 #include <ATen/ops/complex.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/copy.h>
@@ -41,6 +42,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "shape";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 HOSTCANN_ACLNN(InplaceCopy, (Out self, In source)) { self.copy_(source); }
 HOSTCANN_ACLNN(Cast, (In self, ScalarType, Out out)) { assign(out, self); }
@@ -112,6 +114,11 @@ HOSTCANN_ACLNN(UnfoldGrad,
 }
 HOSTCANN_ACLNN(Im2col, (In self, Ints kernel, Ints dilation, Ints padding, Ints stride, Out out)) {
   assign(out, at::im2col(self, kernel, dilation, padding, stride));
+}
+
+HOSTCANN_ACLNN(Im2colBackward, (In self, Ints size, Ints kernel, Ints dilation, Ints padding,
+                                Ints stride, Out out)) {
+  assign(out, at::col2im(self, size, kernel, dilation, padding, stride));
 }
 
 HOSTCANN_ACLNN(ConstantPadNd, (In self, Ints padding, Number value, Out out)) {

@@ -35,8 +35,8 @@
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/round.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sgn.h>
 #include <ATen/ops/sigmoid.h>
-#include <ATen/ops/sign.h>
 #include <ATen/ops/signbit.h>
 #include <ATen/ops/sin.h>
 #include <ATen/ops/sinc.h>
@@ -50,6 +50,7 @@
 
 namespace hostcann::opapi {
 static constexpr char kFamily[] = "unary";
+static constexpr Halves kHalves = Halves::as_they_are;
 
 #define HOSTCANN_UNARY(name, op) \
   HOSTCANN_ACLNN(name, (In self, Out out)) { at::op##_out(out, self); }
@@ -71,7 +72,8 @@ HOSTCANN_UNARY(IsNegInf, isneginf)
 HOSTCANN_UNARY(IsPosInf, isposinf)
 HOSTCANN_UNARY(Neg, neg)
 HOSTCANN_UNARY(Round, round)
-HOSTCANN_UNARY(Sign, sign)
+// Also that of complex numbers, which torch calls by another name.
+HOSTCANN_UNARY(Sign, sgn)
 HOSTCANN_UNARY(Signbit, signbit)
 HOSTCANN_UNARY(Trunc, trunc)
 HOSTCANN_UNARY_FLOATING(Acos, acos)

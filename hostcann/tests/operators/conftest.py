@@ -53,6 +53,14 @@ def pytest_runtest_makereport(item):
     return report
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What the processes ran, which pytest counts as one test each."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "sweep":
+                terminalreporter.write_line(value)
+
+
 def broken() -> str:
     """Why no row can run in this process any more: a stream with a fault refuses what follows."""
     import torch

@@ -15,6 +15,11 @@ def integers(dtype):
     return Args(torch.tensor([0, 1, 2], dtype=dtype))
 
 
+def packed(x):
+    sequence = torch.nn.utils.rnn.pack_padded_sequence(x, [3, 2])
+    return torch.nn.LSTM(4, 5).to(x.device)(sequence)
+
+
 # id -> (call, arguments, what the error says)
 REFUSALS = {
     # torch_npu asks for a result of the integer dtype, which the operator cannot give.
@@ -34,5 +39,48 @@ REFUSALS = {
     ),
     "mm-shapes": (torch.mm, Args(torch.ones(2, 3), torch.ones(2, 3)), ""),
     "add-shapes": (torch.add, Args(torch.ones(3), torch.ones(4)), ""),
+    # torch_npu makes the result as large as the first operand.
+    "add_relu-shapes": (
+        torch._VF._add_relu,
+        Args(torch.ones(3, 1), torch.ones(1, 5)),
+        "aclnnAddRelu: the output: expected shape [3, 5], got shape [3, 1]",
+    ),
+    "add_-integer": (
+        torch.Tensor.add_,
+        Args(torch.ones(3, dtype=torch.int64), torch.ones(3)),
+        "result type Float can't be cast to the desired output type Long",
+    ),
+    "divide_-integer": (
+        lambda x: x.divide_(15.9, rounding_mode="floor"),
+        Args(torch.ones(3, dtype=torch.int32)),
+        "result type Float can't be cast to the desired output type Int",
+    ),
+    "lerp_-shapes": (
+        lambda x, y: x.lerp_(y, 1),
+        Args(torch.ones(2, 1), torch.ones(2, 6)),
+        "aclnnInplaceLerps: the output: expected shape [2, 6], got shape [2, 1]",
+    ),
+    "hardsigmoid-int32": (
+        torch.nn.functional.hardsigmoid,
+        Args(torch.tensor([-4, 0, 4], dtype=torch.int32)),
+        "aclnnHardsigmoid: the output: expected a floating-point type, got Int",
+    ),
+    "conv_transpose3d-kernel": (
+        torch.nn.functional.conv_transpose3d,
+        Args(torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 0, 1, 1)),
+        "aclnnConvolution: weight: expected a kernel with elements, got shape [1, 1, 0, 1, 1]",
+    ),
+    "embedding_bag-types": (
+        lambda weights, table, indices: torch.nn.functional.embedding_bag(
+            indices, table, per_sample_weights=weights, mode="sum"
+        ),
+        Args(torch.ones(2, 2).double(), torch.ones(3, 4), torch.tensor([[0, 1], [1, 2]])),
+        "aclnnEmbeddingBag: per_sample_weights: expected the type of weight, Float, got Double",
+    ),
+    "lstm-packed": (
+        packed,
+        Args(torch.ones(3, 2, 4)),
+        "aclnnLSTM: batch_sizes: expected none, got packed sequences",
+    ),
     "two-devices": (lambda x: x + torch.ones(3), Args(torch.ones(3)), "Expected all tensors"),
 }

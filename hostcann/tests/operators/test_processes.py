@@ -22,7 +22,7 @@ SHOWN_LINES = 60
         pytest.param("2", "core", 250, id="core-rows-in-queue-2"),
     ],
 )
-def test_sweep(prefix, mode, rows, least):
+def test_sweep(prefix, mode, rows, least, record_property):
     assert prefix, "hostcann is what the rows run on"
     command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider"]
     options = [f"--task-queue={mode}", f"--rows={rows}"]
@@ -36,6 +36,7 @@ def test_sweep(prefix, mode, rows, least):
     assert passed, ending
     assert int(passed[1]) >= least, ending
     assert "skipped" not in ending
+    record_property("sweep", f"TASK_QUEUE_ENABLE={mode}, {rows} rows: {passed[1]} passed, 0 failed")
 
 
 REFUSED = """
@@ -71,3 +72,44 @@ def test_a_refusal_under_a_queue_names_its_function(prefix, mode, places):
     )
     where = done.stdout.strip()
     assert where in [f"{place} True" for place in places], done.stdout + done.stderr
+
+
+AFTERWARDS = """
+import torch, torch_npu
+x = torch.ones(3).to("npu:0")
+try:
+    {call}
+    torch.npu.synchronize()
+except RuntimeError:
+    pass
+for _ in range(3):
+    try:
+        print((x + 1).cpu())
+    except RuntimeError:
+        print("refused")
+try:
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print("{name}" in str(error))
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "call", "name"),
+    [
+        pytest.param("1", "torch_npu.fast_gelu(x)", "FastGelu", id="aclop-queue-1"),
+        pytest.param("2", "torch.exp(x.to(torch.uint8))", "aclnnExp", id="aclnn-queue-2"),
+    ],
+)
+def test_nothing_comes_through_after_a_refusal_on_the_queue(prefix, mode, call, name):
+    """torch_npu drops what is queued later and says so only once."""
+    assert prefix, "hostcann is what refuses"
+    done = subprocess.run(
+        [sys.executable, "-c", AFTERWARDS.format(call=call, name=name)],
+        env=os.environ | {"TASK_QUEUE_ENABLE": mode},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.split() == ["refused", "refused", "refused", "True"], done.stderr

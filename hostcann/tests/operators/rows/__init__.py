@@ -3,6 +3,7 @@
 
 from operators.rows import (
     ascend,
+    attention,
     comparison,
     creation,
     elementwise,
@@ -10,6 +11,7 @@ from operators.rows import (
     indexing,
     lists,
     neural,
+    recurrent,
     reduction,
     shaping,
     training,
@@ -17,5 +19,5 @@ from operators.rows import (
 )
 
 FAMILIES = (creation, elementwise, comparison, reduction, indexing, shaping, neural, vision)
-FAMILIES = (*FAMILIES, lists, further, ascend, training)
+FAMILIES = (*FAMILIES, lists, further, ascend, attention, recurrent, training)
 ROWS = [row for family in FAMILIES for row in family.ROWS]

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What torch_npu has beside torch, next to the same thing written for the CPU."""
 
+import math
+
 import torch
 from torch.nn import functional
 
 from operators.inputs import layouts, tensors, values
-from operators.row import ALL, FLOATS, HALVES, Args, Row
+from operators.row import ALL, FLOATS, HALVES, Args, Row, View
 from operators.rows.neural import CHAIN, gradients
 
 FLOAT = (torch.float32,)
@@ -46,9 +48,20 @@ def casts(dtype):
             yield Args(tensor, other)
 
 
+# Four dimensions go through the older interface.
+MATRICES = ((16, 16), (33, 17), (1, 1), (2, 7, 40), (2, 3, 5, 7), (2, 1, 3, 4, 5), (0, 3))
+
+
 def matrices(dtype):
-    for shape in ((16, 16), (33, 17), (2, 7, 40)):
+    for shape in MATRICES:
         yield Args(values(shape, dtype, 1))
+
+
+def views_of_matrices(dtype):
+    for shape in MATRICES:
+        yield from map(Args, layouts(values(shape, dtype, 1)))
+    # Goes through the older interface too.
+    yield Args(View(values((1, 9), dtype, 1), lambda base: base.view(9, 1), "column"))
 
 
 def scales(dtype):
@@ -57,6 +70,21 @@ def scales(dtype):
     infinite[3] = float("inf")
     for last in (finite, infinite):
         yield Args(values((3, 5), dtype, 2), last, torch.zeros(1), torch.tensor([0.5]))
+
+
+def trackers(dtype):
+    for found in (0.0, 1.0):
+        for steps in (0, 2, 3):
+            yield Args(
+                torch.tensor([8.0], dtype=dtype),
+                torch.tensor([steps], dtype=torch.int32),
+                torch.tensor([found]),
+            )
+
+
+def updated_scale(scale, tracker, found):
+    torch._amp_update_scale_(scale, tracker, found, 2.0, 0.5, 4)
+    return [scale, tracker]
 
 
 def unscale(x, y, found, scale):
@@ -69,13 +97,70 @@ def unscaled_copies(x, y, found, scale):
     return unscale(x.clone(), y.clone(), found.clone(), scale)
 
 
-def to_nz(torch_npu, x):
+def there_and_back(torch_npu, x):
     torch.npu.config.allow_internal_format = True
     try:
-        cast = torch_npu.npu_format_cast(x, ACL_FORMAT_FRACTAL_NZ)
-        return torch_npu.npu_format_cast(cast, ACL_FORMAT_ND)
+        there = torch_npu.npu_format_cast(x, ACL_FORMAT_FRACTAL_NZ)
+        return torch_npu.npu_format_cast(there, ACL_FORMAT_ND), there
     finally:
         torch.npu.config.allow_internal_format = False
+
+
+def storage_size(torch_npu, x):
+    return torch_npu.get_storage_size(there_and_back(torch_npu, x)[1])
+
+
+def nz_size(x):
+    block = 32 if x.element_size() == 1 else 16
+    *batch, rows, columns = x.shape
+    return math.prod(batch) * -(-rows // 16) * 16 * -(-columns // block) * block
+
+
+def pools(dtype):
+    for shape in ((2, 3, 7, 8), (3, 9, 9)):
+        for x in layouts(values(shape, dtype, 1, special=True)):
+            yield Args(x, 2, 2, 0, 1, False)
+            yield Args(x, (3, 2), (2, 1), (1, 0), 1, False)
+            yield Args(x, (2, 3), (2, 3), 1, (2, 1), True)
+    yield Args(torch.zeros((1, 1, 4, 4), dtype=dtype), 2, 2, 0, 1, False)
+
+
+def pool(x, *window):
+    return torch.ops.aten.max_pool2d_with_indices(x, *map(in_pairs, window[:-1]), window[-1])
+
+
+def in_pairs(value):
+    return (value, value) if isinstance(value, int) else value
+
+
+def pool_back(x, indices, *window):
+    """The gradient of another input of the same shape: only the indices tell the places."""
+    window = (*map(in_pairs, window[:-1]), window[-1])
+    out = pool(x, *window)[0]
+    grad = torch.arange(out.numel()).to(x.device, x.dtype).view(out.shape) + 1
+    return torch.ops.aten.max_pool2d_with_indices_backward(
+        grad, torch.zeros_like(x), *window, indices
+    )
+
+
+def pooled_back(x, *window):
+    return pool_back(x, pool(x, *window)[1], *window)
+
+
+def indices_of_mask(x, *window):
+    """The indices that torch_npu's mask stands for."""
+    kernel, stride, padding, dilation, _ = (*map(in_pairs, window[:-1]), None)
+    out, mask = pool(x, *window)
+    mask = mask.cpu()[..., : out.size(-2) * out.size(-1)]
+    assert mask.sum(-2).eq(1).all()
+    element = mask.argmax(-2).view(out.shape)
+    row = torch.arange(out.size(-2)) * stride[0] - padding[0]
+    row = row[:, None] + element // kernel[1] * dilation[0]
+    column = torch.arange(out.size(-1)) * stride[1] - padding[1] + element % kernel[1] * dilation[1]
+    return [out, row * x.size(-1) + column]
+
+
+POOLED_INDICES = either(lambda _, *args: indices_of_mask(*args), lambda *args: [*pool(*args)])
 
 
 def swiglu(x):
@@ -132,6 +217,15 @@ ROWS = [
         casts,
         ALL,
     ),
-    Row("npu_format_cast-nz", either(to_nz, lambda x: x), matrices, (torch.float16, *FLOAT)),
+    Row(
+        "npu_format_cast-nz",
+        either(lambda npu, x: there_and_back(npu, x)[0], lambda x: x),
+        views_of_matrices,
+        ALL,
+    ),
+    Row("npu_format_cast-nz-size", either(storage_size, nz_size), matrices, ALL),
+    Row("max_pool2d-indices", POOLED_INDICES, pools, (torch.float32,)),
+    Row("max_pool2d-mask-backward", pooled_back, pools, FLOAT),
+    Row("amp_update_scale", updated_scale, trackers, FLOAT),
     Row("amp_unscale", unscaled_copies, scales, FLOAT),
 ]

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional
 
 from operators.inputs import distinct, layouts, tensors, values
-from operators.row import DEVICE, FLOATS, INTS, MOVED, NUMBERS, WIDE, Args, Row
+from operators.row import DEVICE, FLOATS, HALVES, INTS, MOVED, NUMBERS, WIDE, Args, Row
 from operators.rows.elementwise import (
     LIBM,
     in_place_pairs,
@@ -26,7 +26,7 @@ from operators.rows.neural import (
     of_input,
     products,
 )
-from operators.rows.reduction import ORDER, unlike_along, unlike_everything
+from operators.rows.reduction import ORDER, as_float_on_cpu, unlike_along, unlike_everything
 
 FLOAT = (torch.float32,)
 CURVES = ("acos", "asin", "atan", "atanh", "asinh", "cosh", "erfc", "erfinv", "exp2", "expm1")
@@ -39,6 +39,12 @@ def within(low, high, shapes=((), (0,), (7,), (3, 5))):
             yield Args(tensor)
 
     return samples
+
+
+def counted(x, most):
+    """Rows with more than so many elements that are not zero, scaled down by their number."""
+    count = (x != 0).sum(1, keepdim=True)
+    return x * torch.where(count > most, most / (count + 1e-7), 1.0)
 
 
 def shifts(dtype):
@@ -223,6 +229,7 @@ ROWS = [
     Row("addr", torch.addr, started((3, 4), (3,), (4,)), FLOATS, ulp=1),
     Row("addr_", in_place("addr"), started((3, 4), (3,), (4,)), WIDE, ulp=1),
     Row("inverse", torch.inverse, square, WIDE, ulp=PRODUCT * 4),
+    Row("inverse-half", as_float_on_cpu(torch.inverse), square, HALVES, ulp=1),
     Row(
         "chain", lambda x, y: x @ y @ y.transpose(-1, -2), products(((3, 5), (5, 4))), WIDE, ulp=64
     ),
@@ -322,6 +329,45 @@ ROWS = [
         lambda x, size, *_: functional.layer_norm(x, size),
         normal,
         FLOATS,
+        ulp=CHAIN,
+    ),
+    Row(
+        # More than is normalised in one piece, and rows that no piece holds whole.
+        "layer_norm-large",
+        torch.native_layer_norm,
+        lambda d: [
+            Args(
+                values(shape, d),
+                shape[-1:],
+                values(shape[-1:], d, 2),
+                values(shape[-1:], d, 3),
+                1e-5,
+            )
+            for shape in ((700, 401), (2, 300, 3, 401), (2, 300_000))
+        ],
+        FLOAT,
+        ulp=CHAIN,
+    ),
+    Row(
+        "sgn-complex",
+        torch.sgn,
+        lambda d: [Args(torch.complex(values((3, 5), d, 1), values((3, 5), d, 2)))],
+        FLOAT,
+        ulp=LIBM,
+    ),
+    Row(
+        "add_relu-broadcast",
+        torch._VF._add_relu,
+        lambda d: [
+            Args(values(x, d, 1), values(y, d, 2)) for x, y in (((3, 5), (5,)), ((2, 3, 4), (3, 1)))
+        ],
+        FLOAT,
+    ),
+    Row(
+        "renorm-0",
+        lambda x: torch.renorm(x, 0, 0, 2) if x.device.type == "npu" else counted(x, 2),
+        lambda d: map(Args, layouts(values((3, 5), d, 1) * (values((3, 5), d, 2) > 2))),
+        FLOAT,
         ulp=CHAIN,
     ),
 ]

@@ -179,6 +179,23 @@ def classes(dtype):
     yield Args(torch.tensor([[0, 3], [1, 2]], dtype=dtype), 5)
 
 
+def as_taken(index):
+    """torch's CPU kernels insist on int64, torch_npu's functions do not."""
+    return index.long() if index.device.type == "cpu" else index
+
+
+NARROW = {
+    "put_": lambda x, index, source: x.put_(as_taken(index), source),
+    "take": lambda x, index, _: x.take(as_taken(index)),
+}
+
+
+def narrow_places(dtype):
+    index = torch.tensor([[3, 0], [7, 2]], dtype=torch.int32)
+    for x in layouts(values((3, 5), dtype, 1)):
+        yield Args(x, index, values((2, 2), dtype, 2))
+
+
 ROWS = [
     Row("index-basic", basic, lambda d: map(Args, grid(d)), ALL),
     Row("index-basic-copied", copied_basic, lambda d: map(Args, grid(d)), ALL),
@@ -223,4 +240,39 @@ ROWS = [
     Row("where-indices", lambda x: list(torch.where(x)), any_shape, (*FLOATS, torch.bool)),
     Row("embedding", torch.nn.functional.embedding, embeddings, FLOATS, core=True),
     Row("one_hot", torch.nn.functional.one_hot, classes, (torch.int64,)),
+    *(
+        Row(
+            f"scatter_reduce-{how}{'' if include else '-alone'}",
+            lambda x, index, source, how=how, include=include: x.scatter_reduce(
+                0, index, source, how, include_self=include
+            ),
+            lambda d: [
+                Args(
+                    values((4, 3), d, 1),
+                    torch.tensor([[0, 1, 3], [0, 2, 3], [0, 1, 3]]),
+                    values((3, 3), d, 2),
+                )
+            ],
+            (torch.float32, torch.int32),
+        )
+        for how in ("sum", "prod", "amax", "amin", "mean")
+        for include in (True, False)
+        if how != "mean" or include
+    ),
+    *(
+        Row(
+            f"embedding_bag-{mode}",
+            lambda indices, weight, mode=mode: torch.nn.functional.embedding_bag(
+                indices, weight, mode=mode
+            ),
+            lambda d: [Args(torch.tensor([[0, 3, 3], [1, 2, 0]]), values((4, 5), d))],
+            (torch.float32,),
+            ulp=1,
+        )
+        for mode in ("sum", "mean", "max")
+    ),
+    *(
+        Row(f"{name}-int32", function, narrow_places, (torch.float32, torch.int64))
+        for name, function in NARROW.items()
+    ),
 ]

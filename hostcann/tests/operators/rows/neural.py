@@ -11,6 +11,7 @@ from operators.rows.elementwise import LIBM
 # A product's order of addition is the BLAS's choice, which looks at strides and alignment.
 PRODUCT = 16
 CHAIN = 16
+FLOAT = (torch.float32,)
 MATRICES = (
     ((3, 5), (5, 4)),
     ((1, 7), (7, 1)),
@@ -108,6 +109,24 @@ def pairs(dtype):
 
 def chances(dtype):
     yield Args(values((4, 5), dtype, 1, 0.1, 0.9), values((4, 5), dtype, 2, 0, 1))
+
+
+def distances(dtype):
+    yield Args(values((2, 5, 3), dtype, 1), values((2, 4, 3), dtype, 2))
+
+
+def definite(dtype):
+    """Matrices that are symmetric and positive."""
+    for shape in ((4, 4), (2, 3, 3)):
+        x = values(shape, dtype, 1, -1, 1)
+        yield Args(x @ x.transpose(-1, -2) + 3 * torch.eye(shape[-1], dtype=dtype))
+
+
+def spoken(dtype):
+    """Log probabilities, targets, and the lengths of both."""
+    for lengths, targets in (((6, 5), (3, 2)), ((6, 6), (1, 3))):
+        x = values((6, 2, 4), dtype, 1, -1, 1).log_softmax(-1)
+        yield Args(x, torch.tensor([[1, 2, 1], [3, 1, 2]]), lengths, targets)
 
 
 def images(dtype):
@@ -349,4 +368,28 @@ ROWS = [
         lambda d: [Args(values((3, 5), d))],
         (torch.float32,),
     ),
+    *(
+        Row(
+            name, wrap(keyed(functional.ctc_loss, zero_infinity=True)), spoken, FLOAT, ulp=CHAIN * 8
+        )
+        for name, wrap in (("ctc_loss", lambda f: f), ("ctc_loss-backward", gradients))
+    ),
+    Row(
+        "prelu-backward",
+        gradients(functional.prelu),
+        lambda d: [
+            Args(values((3, 5), d), values((1,), d, 2)),
+            Args(values((2, 3, 4), d), values((3,), d, 2)),
+        ],
+        FLOAT,
+        ulp=CHAIN,
+    ),
+    *(
+        Row(f"cdist-{p}{label}", wrap(keyed(torch.cdist, p=p)), distances, FLOAT, ulp=CHAIN * 4)
+        for p in (1.0, 2.0, 3.0)
+        for label, wrap in (("", lambda f: f), ("-backward", gradients))
+    ),
+    Row("cholesky", torch.linalg.cholesky, definite, FLOAT, ulp=CHAIN * 16),
+    Row("qr", lambda x: list(torch.linalg.qr(x)), definite, FLOAT, ulp=CHAIN * 64),
+    Row("slogdet", lambda x: list(torch.slogdet(x)), definite, FLOAT, ulp=CHAIN * 16),
 ]

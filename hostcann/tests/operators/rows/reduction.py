@@ -4,7 +4,7 @@
 import torch
 
 from operators.inputs import SHAPES, SOLID_SHAPES, distinct, layouts, tensors, values
-from operators.row import ALL, FLOATS, NUMBERS, WIDE, Args, Row
+from operators.row import ALL, FLOATS, HALVES, NUMBERS, WIDE, Args, Row
 
 # The order of addition follows the strides, and torch_npu may pack before it reduces.
 ORDER = 8
@@ -141,6 +141,18 @@ def repeats(dtype):
         yield Args(values(shape, dtype, 1, 0, 4))
 
 
+def as_float_on_cpu(function):
+    """Where torch's CPU kernel has no halves, or rounds them at every step."""
+
+    def call(x, *args):
+        if x.device.type != "cpu":
+            return function(x, *args)
+        wide = [a.float() if isinstance(a, torch.Tensor) else a for a in args]
+        return function(x.float(), *wide).to(x.dtype)
+
+    return call
+
+
 def keyed(function, **kwargs):
     return lambda *args, **more: function(*args, **kwargs, **more)
 
@@ -159,6 +171,8 @@ ROWS = [
     Row("mean-fractions-dim", torch.mean, fractions_along, FLOATS, ulp=ORDER),
     Row("prod", torch.prod, everything, ALL),
     Row("prod-dim", torch.prod, along, ALL, out=True),
+    Row("prod-half", as_float_on_cpu(torch.prod), fractions, HALVES, ulp=1),
+    Row("prod-dim-half", as_float_on_cpu(torch.prod), fractions_along, HALVES, ulp=1),
     Row("amax", torch.amax, along_several, ALL, out=True),
     Row("amin", torch.amin, along_several, ALL, out=True),
     Row("aminmax", lambda x: list(torch.aminmax(x)), solid, ALL),

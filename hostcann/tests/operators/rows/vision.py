@@ -7,6 +7,7 @@ from torch.nn import functional
 from operators.inputs import layouts, values
 from operators.row import Args, Row
 from operators.rows.neural import CHAIN, gradients, keyed
+from operators.rows.reduction import as_float_on_cpu
 
 FLOAT = (torch.float32,)
 MOVED = (torch.float32, torch.float16, torch.bfloat16)
@@ -37,6 +38,19 @@ def one_dimension(dtype):
         yield Args(x, values((6, 4, 3), dtype, 2, -1, 1), values((6,), dtype, 3, -1, 1))
 
 
+def nnpack_convolution(x, weight, bias, padding):
+    """torch may be built without NNPACK."""
+    if x.device.type == "cpu":
+        return functional.conv2d(x, weight, bias, padding=padding)
+    return torch._nnpack_spatial_convolution(x, weight, bias, padding)
+
+
+def nnpack_inputs(dtype):
+    for padding in (1, (2, 1)):
+        x, weight = values((1, 3, 5, 6), dtype, 1, -1, 1), values((2, 3, 2, 2), dtype, 2, -1, 1)
+        yield Args(x, weight, values((2,), dtype, 3), padding)
+
+
 def depthwise(dtype):
     for x in layouts(values((2, 4, 7, 8), dtype, 1, -1, 1)):
         yield Args(x, values((4, 1, 3, 3), dtype, 2, -1, 1), None, 1, 1, 1, 4)
@@ -53,6 +67,31 @@ def with_gradient(name, function, samples, ulp=0, dtypes=FLOAT):
     yield Row(f"{name}-backward", gradients(function), samples, FLOAT, ulp=ulp)
 
 
+def sampled(shape, grid):
+    def samples(dtype):
+        for x in layouts(values(shape, dtype, 1, -1, 1)):
+            # Beyond the image too.
+            yield Args(x, values(grid, dtype, 2, -1.3, 1.3))
+
+    return samples
+
+
+# What is resized to a size, and by a factor.
+RESIZED = (
+    ("nearest1d", "nearest", 9, (2, 3, 4)),
+    ("nearest3d", "nearest", (3, 5, 7), (1, 2, 4, 4, 4)),
+    ("nearest-exact1d", "nearest-exact", 9, (2, 3, 4)),
+    ("nearest-exact2d", "nearest-exact", (9, 7), (2, 3, 4, 5)),
+    ("nearest-exact3d", "nearest-exact", (3, 5, 7), (1, 2, 4, 4, 4)),
+    ("linear", "linear", 9, (2, 3, 4)),
+    ("bicubic", "bicubic", (9, 7), (2, 3, 4, 5)),
+    ("trilinear", "trilinear", (3, 5, 7), (1, 2, 4, 4, 4)),
+)
+SCALED = (
+    ("nearest2d", "nearest", 1.7, (2, 3, 4, 5)),
+    ("bilinear", "bilinear", 1.7, (2, 3, 4, 5)),
+    ("linear", "linear", 0.6, (2, 3, 9)),
+)
 FLAT = images((2, 3, 7, 8), (3, 6, 6))
 DEEP = images((2, 3, 4, 5, 6))
 PADS = {
@@ -105,4 +144,76 @@ ROWS = [
     *with_gradient(
         "pixel_shuffle", keyed(functional.pixel_shuffle, upscale_factor=2), images((2, 4, 3, 5))
     ),
+    *(
+        row
+        for name, mode, size, shape in RESIZED
+        for row in with_gradient(
+            f"interpolate-{name}",
+            keyed(functional.interpolate, size=size, mode=mode),
+            images(shape),
+            CHAIN * 16,
+        )
+    ),
+    *(
+        row
+        for name, mode, factor, shape in SCALED
+        for row in with_gradient(
+            f"interpolate-{name}-by-{factor}",
+            keyed(functional.interpolate, scale_factor=factor, mode=mode),
+            images(shape),
+            CHAIN * 16,
+        )
+    ),
+    *(
+        row
+        for mode in ("bilinear", "bicubic")
+        for row in with_gradient(
+            f"interpolate-{mode}-antialias",
+            keyed(functional.interpolate, size=(3, 4), mode=mode, antialias=True),
+            images((2, 3, 7, 8)),
+            CHAIN * 16,
+        )
+    ),
+    *(
+        row
+        for how in ("bilinear", "nearest", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for row in with_gradient(
+            f"grid_sample-{how}-{padding}",
+            keyed(functional.grid_sample, mode=how, padding_mode=padding, align_corners=False),
+            sampled((2, 3, 5, 6), (2, 4, 3, 2)),
+            CHAIN * 64,
+        )
+    ),
+    *with_gradient(
+        "grid_sample-3d",
+        keyed(functional.grid_sample, align_corners=True),
+        sampled((1, 2, 3, 4, 5), (1, 2, 3, 2, 3)),
+        CHAIN * 64,
+    ),
+    *with_gradient(
+        "affine_grid",
+        lambda theta: functional.affine_grid(theta, (2, 1, 3, 4), align_corners=False),
+        images((2, 2, 3)),
+        CHAIN,
+    ),
+    *with_gradient(
+        "fold",
+        keyed(functional.fold, output_size=(4, 5), kernel_size=2),
+        images((2, 8, 12)),
+        CHAIN,
+    ),
+    *with_gradient(
+        "adaptive_max_pool3d", keyed(functional.adaptive_max_pool3d, output_size=2), DEEP
+    ),
+    *with_gradient("max_pool3d", keyed(functional.max_pool3d, kernel_size=2), DEEP, CHAIN),
+    Row(
+        "avg_pool3d-half",
+        as_float_on_cpu(keyed(functional.avg_pool3d, kernel_size=2)),
+        DEEP,
+        MOVED[1:],
+        ulp=1,
+    ),
+    Row("nnpack_convolution", nnpack_convolution, nnpack_inputs, (torch.float32,), ulp=CHAIN),
+    Row("conv2d-half", as_float_on_cpu(functional.conv2d), depthwise, MOVED[1:], ulp=2),
 ]
