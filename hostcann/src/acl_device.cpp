@@ -8,37 +8,22 @@
 #include "acl/error_codes/rt_error_codes.h"
 #include "config.h"
 #include "device.h"
+#include "entry.h"
 
 using namespace hostcann;
 
-namespace {
-
-// What `type` counts; 0 when it is no kind of core.
-int64_t cores(aclrtDevResLimitType type) {
-  if (type == ACL_RT_DEV_RES_CUBE_CORE) return config().soc->cube_cores;
-  if (type == ACL_RT_DEV_RES_VECTOR_CORE) return config().soc->vector_cores;
-  return 0;
-}
-
-aclError give_cores(const char* function, aclrtDevResLimitType type, uint32_t* value) {
-  *value = static_cast<uint32_t>(cores(type));
-  if (*value != 0) return ACL_SUCCESS;
-  return report(function, refuse(ACL_ERROR_RT_PARAM_INVALID,
-                                 "argument 'type': expected 0 (cube) or 1 (vector cores), got %d",
-                                 static_cast<int>(type)));
-}
-
-}  // namespace
-
 HOSTCANN_API aclError aclrtSetDevice(int32_t deviceId) {
+  HOSTCANN_ENTER();
   return report(__func__, set_device(deviceId));
 }
 
 HOSTCANN_API aclError aclrtResetDevice(int32_t deviceId) {
+  HOSTCANN_ENTER();
   return report(__func__, reset_device(deviceId, false));
 }
 
 HOSTCANN_API aclError aclrtResetDeviceForce(int32_t deviceId) {
+  HOSTCANN_ENTER();
   return report(__func__, reset_device(deviceId, true));
 }
 
@@ -46,6 +31,7 @@ HOSTCANN_API aclError aclrtResetDeviceForce(int32_t deviceId) {
 HOSTCANN_API aclError aclrtGetDevice(int32_t* deviceId) {
   HOSTCANN_REQUIRE_NOT_NULL(deviceId);
   *deviceId = -1;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(usable());
   const auto context = context_if_any();
   if (context == nullptr) {
@@ -59,6 +45,7 @@ HOSTCANN_API aclError aclrtGetDevice(int32_t* deviceId) {
 HOSTCANN_API aclError aclrtGetDeviceCount(uint32_t* count) {
   HOSTCANN_REQUIRE_NOT_NULL(count);
   *count = config().device_count();
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(config().problem);
   return ACL_SUCCESS;
 }
@@ -66,6 +53,7 @@ HOSTCANN_API aclError aclrtGetDeviceCount(uint32_t* count) {
 HOSTCANN_API aclError aclrtGetRunMode(aclrtRunMode* runMode) {
   HOSTCANN_REQUIRE_NOT_NULL(runMode);
   *runMode = ACL_HOST;
+  HOSTCANN_ENTER();
   return ACL_SUCCESS;
 }
 
@@ -73,6 +61,7 @@ HOSTCANN_API aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags,
   HOSTCANN_REQUIRE_NOT_NULL(active);
   *active = 0;
   if (flags != nullptr) *flags = 0;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
   *active = device_is_set(static_cast<uint32_t>(deviceId)) ? 1 : 0;
   return ACL_SUCCESS;
@@ -82,6 +71,7 @@ HOSTCANN_API aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
                                                     int32_t* const logicDevId) {
   HOSTCANN_REQUIRE_NOT_NULL(logicDevId);
   *logicDevId = -1;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(userDevid));
   *logicDevId = static_cast<int32_t>(config().physical_ids[static_cast<size_t>(userDevid)]);
   return ACL_SUCCESS;
@@ -90,12 +80,14 @@ HOSTCANN_API aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
 HOSTCANN_API aclError aclrtDeviceGetBareTgid(int32_t* pid) {
   HOSTCANN_REQUIRE_NOT_NULL(pid);
   *pid = getpid();
+  HOSTCANN_ENTER();
   return ACL_SUCCESS;
 }
 
 HOSTCANN_API aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
   HOSTCANN_REQUIRE_NOT_NULL(uuid);
   std::memset(uuid, 0, sizeof *uuid);
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
   const uint32_t physical = config().physical_ids[static_cast<size_t>(deviceId)];
   std::memcpy(uuid->bytes, "hostcann device", 15);
@@ -104,6 +96,7 @@ HOSTCANN_API aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
 }
 
 HOSTCANN_API const char* aclrtGetSocName() {
+  HOSTCANN_ENTER_OR(nullptr);
   if (!config().problem.ok()) {
     report(__func__, config().problem);
     return nullptr;
@@ -115,6 +108,7 @@ HOSTCANN_API aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo de
                                              int64_t* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
   *value = 0;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
   switch (deviceInfo) {
     case ACL_DEVICE_INFO_AI_CORE_NUM:
@@ -137,6 +131,7 @@ HOSTCANN_API aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo de
 HOSTCANN_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
   *value = 0;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
   constexpr int64_t kUnifiedBufferBytes = 192 * 1024 - 256;
   switch (static_cast<int>(attr)) {
@@ -173,34 +168,11 @@ HOSTCANN_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, i
                        "device attribute %d is not known to hostcann", static_cast<int>(attr)));
 }
 
-HOSTCANN_API aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
-                                             uint32_t* value) {
-  HOSTCANN_REQUIRE_NOT_NULL(value);
-  *value = 0;
-  HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
-  return give_cores(__func__, type, value);
-}
-
-HOSTCANN_API aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
-                                             uint32_t* value) {
-  HOSTCANN_REQUIRE_NOT_NULL(value);
-  *value = 0;
-  std::shared_ptr<Stream> found;
-  HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
-  return give_cores(__func__, type, value);
-}
-
-HOSTCANN_API aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t* value) {
-  HOSTCANN_REQUIRE_NOT_NULL(value);
-  *value = 0;
-  HOSTCANN_RETURN_IF_FAILED(usable());
-  return give_cores(__func__, type, value);
-}
-
 HOSTCANN_API aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                                int32_t peerDeviceId) {
   HOSTCANN_REQUIRE_NOT_NULL(canAccessPeer);
   *canAccessPeer = 0;
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_device(deviceId));
   HOSTCANN_RETURN_IF_FAILED(check_device(peerDeviceId));
   *canAccessPeer = deviceId == peerDeviceId ? 0 : 1;
@@ -208,6 +180,7 @@ HOSTCANN_API aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t d
 }
 
 HOSTCANN_API aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) {
+  HOSTCANN_ENTER();
   if (flags != 0) {
     return report(__func__, refuse(ACL_ERROR_RT_PARAM_INVALID,
                                    "argument 'flags': expected 0, got %u", flags));
@@ -218,6 +191,7 @@ HOSTCANN_API aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t
 }
 
 HOSTCANN_API aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Context> context;
   HOSTCANN_RETURN_IF_FAILED(current_context(&context));
   return report(__func__, enable_peer_access(context->device(), peerDeviceId, false));
@@ -226,20 +200,24 @@ HOSTCANN_API aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
 HOSTCANN_API aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
   HOSTCANN_REQUIRE_NOT_NULL(context);
   *context = nullptr;
+  HOSTCANN_ENTER();
   return report(__func__, create_context(deviceId, context));
 }
 
 HOSTCANN_API aclError aclrtDestroyContext(aclrtContext context) {
+  HOSTCANN_ENTER();
   return report(__func__, destroy_context(context));
 }
 
 HOSTCANN_API aclError aclrtSetCurrentContext(aclrtContext context) {
+  HOSTCANN_ENTER();
   return report(__func__, use_context(context));
 }
 
 HOSTCANN_API aclError aclrtGetCurrentContext(aclrtContext* context) {
   HOSTCANN_REQUIRE_NOT_NULL(context);
   *context = nullptr;
+  HOSTCANN_ENTER();
   std::shared_ptr<Context> current;
   HOSTCANN_RETURN_IF_FAILED(current_context(&current));
   *context = current->handle();
@@ -247,9 +225,11 @@ HOSTCANN_API aclError aclrtGetCurrentContext(aclrtContext* context) {
 }
 
 HOSTCANN_API aclError aclrtSynchronizeDevice(void) {
+  HOSTCANN_ENTER();
   return report_fault(__func__, synchronize_device(kForever));
 }
 
 HOSTCANN_API aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  HOSTCANN_ENTER();
   return report_fault(__func__, synchronize_device(timeout));
 }

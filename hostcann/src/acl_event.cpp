@@ -3,6 +3,7 @@
 #include "acl/acl_rt.h"
 #include "acl/error_codes/rt_error_codes.h"
 #include "device.h"
+#include "entry.h"
 #include "event.h"
 #include "handle_table.h"
 
@@ -25,7 +26,6 @@ Status find_event(void* handle, std::shared_ptr<Event>* event) {
 }
 
 aclError create(const char* function, aclrtEvent* event, uint32_t flags) {
-  *event = nullptr;
   constexpr uint32_t kKnown = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
                               ACL_EVENT_TIME_LINE | ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_EXTERNAL;
   // 0x4 has no name but is part of the default 0xe that torch_npu falls back to.
@@ -47,20 +47,27 @@ aclError create(const char* function, aclrtEvent* event, uint32_t flags) {
 
 HOSTCANN_API aclError aclrtCreateEvent(aclrtEvent* event) {
   HOSTCANN_REQUIRE_NOT_NULL(event);
+  *event = nullptr;
+  HOSTCANN_ENTER();
   return create(__func__, event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE);
 }
 
 HOSTCANN_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
   HOSTCANN_REQUIRE_NOT_NULL(event);
+  *event = nullptr;
+  HOSTCANN_ENTER();
   return create(__func__, event, flag);
 }
 
 HOSTCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
   HOSTCANN_REQUIRE_NOT_NULL(event);
+  *event = nullptr;
+  HOSTCANN_ENTER();
   return create(__func__, event, flag);
 }
 
 HOSTCANN_API aclError aclrtDestroyEvent(aclrtEvent event) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   events().remove(event);
@@ -68,6 +75,7 @@ HOSTCANN_API aclError aclrtDestroyEvent(aclrtEvent event) {
 }
 
 HOSTCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   std::shared_ptr<Stream> on;
@@ -76,6 +84,7 @@ HOSTCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 }
 
 HOSTCANN_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   std::shared_ptr<Stream> on;
@@ -84,6 +93,7 @@ HOSTCANN_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
 }
 
 HOSTCANN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   std::shared_ptr<Stream> on;
@@ -92,12 +102,14 @@ HOSTCANN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 }
 
 HOSTCANN_API aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   return report_fault(__func__, found->synchronize(kForever));
 }
 
 HOSTCANN_API aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   return report_fault(__func__, found->synchronize(timeout));
@@ -107,6 +119,7 @@ HOSTCANN_API aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t
 HOSTCANN_API aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
   HOSTCANN_REQUIRE_NOT_NULL(status);
   *status = ACL_EVENT_STATUS_RESERVED;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   *status = found->complete() ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
@@ -116,6 +129,7 @@ HOSTCANN_API aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status
 HOSTCANN_API aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
   HOSTCANN_REQUIRE_NOT_NULL(status);
   *status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   if (found->complete()) *status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
@@ -125,6 +139,7 @@ HOSTCANN_API aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecorded
 HOSTCANN_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
   HOSTCANN_REQUIRE_NOT_NULL(status);
   *status = ACL_EVENT_WAIT_STATUS_RESERVED;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   *status =
@@ -135,6 +150,7 @@ HOSTCANN_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWait
 HOSTCANN_API aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
   HOSTCANN_REQUIRE_NOT_NULL(ms);
   *ms = 0.0F;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> start;
   std::shared_ptr<Event> end;
   HOSTCANN_RETURN_IF_FAILED(find_event(startEvent, &start));
@@ -156,6 +172,7 @@ HOSTCANN_API aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, ac
 HOSTCANN_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
   HOSTCANN_REQUIRE_NOT_NULL(timestamp);
   *timestamp = 0;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   uint64_t when_ns = 0;
@@ -167,6 +184,7 @@ HOSTCANN_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timesta
 HOSTCANN_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
   HOSTCANN_REQUIRE_NOT_NULL(eventId);
   *eventId = 0;
+  HOSTCANN_ENTER();
   std::shared_ptr<Event> found;
   HOSTCANN_RETURN_IF_FAILED(find_event(event, &found));
   *eventId = found->id();

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator descriptions. They hold what they are given; running one is refused, because there
-// is no operator compiler here.
+// Operator descriptions. They hold what they are given. There is no operator compiler here: the
+// cast between formats is the one operator that runs, every other is refused.
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <variant>
 #include <vector>
 
 #include "acl/acl_op.h"
 #include "acl/acl_op_compiler.h"
 #include "device.h"
+#include "entry.h"
 #include "error.h"
+#include "format.h"
+#include "hostcann/launch.h"
 
 using namespace hostcann;
 
@@ -28,7 +30,6 @@ struct aclTensorDesc {
   std::vector<int64_t> storage_dims;
   aclMemType placement = ACL_MEMTYPE_DEVICE;
   std::string name;
-  std::thread::id made_by = std::this_thread::get_id();
 };
 
 struct aclopAttr {
@@ -71,27 +72,102 @@ aclError set_list(const char* function, aclopAttr* attribute, const char* name, 
   return set_attribute(function, attribute, name, std::move(kept));
 }
 
-bool made_elsewhere(const aclTensorDesc* const descs[], int count) {
-  for (int i = 0; i < count; ++i) {
-    if (descs[i] != nullptr && descs[i]->made_by != std::this_thread::get_id()) return true;
+size_t item_bytes(aclDataType type) {
+  switch (type) {
+    case ACL_BOOL:
+    case ACL_INT8:
+    case ACL_UINT8:
+      return 1;
+    case ACL_FLOAT16:
+    case ACL_BF16:
+    case ACL_INT16:
+    case ACL_UINT16:
+      return 2;
+    case ACL_FLOAT:
+    case ACL_INT32:
+    case ACL_UINT32:
+      return 4;
+    case ACL_DOUBLE:
+    case ACL_INT64:
+    case ACL_UINT64:
+      return 8;
+    default:
+      return 0;
   }
-  return false;
 }
 
-aclError refuse_operator(const char* function, const char* type, bool queued, aclrtStream stream) {
-  const Status refusal =
-      refuse(ACL_ERROR_OP_NOT_FOUND,
-             "operator '%s' is not implemented; compute it on the CPU (tensor.cpu()), or see "
-             "API.md for what hostcann implements",
-             type == nullptr ? "(unnamed)" : type);
-  std::shared_ptr<Stream> found;
-  if (queued && find_stream(stream, &found).ok()) {
-    found->fail(refuse(refusal.code(),
-                       "%s; torch_npu drops every operation queued after it, so start the "
-                       "process again",
-                       refusal.why().c_str()));
+Stored stored(const aclTensorDesc& desc) {
+  return {desc.storage_format, desc.dims, desc.storage_dims.empty() ? desc.dims : desc.storage_dims,
+          item_bytes(desc.type)};
+}
+
+class CastTask : public Task {
+ public:
+  Shown shown() const override { return {"TransData", "bytes", cast.source_bytes()}; }
+  Status run() override {
+    cast.run(source, target);
+    return {};
   }
-  return report(function, refusal);
+
+  FormatCast cast;
+  void* source = nullptr;
+  void* target = nullptr;
+};
+
+Status translate(const char* argument, const aclDataBuffer& buffer, size_t bytes, void** host) {
+  if (buffer.bytes < bytes) {
+    return refuse(ACL_ERROR_INVALID_PARAM, "argument '%s': expected %zu bytes, got %zu", argument,
+                  bytes, buffer.bytes);
+  }
+  char why[600];
+  if (bytes == 0) return {};
+  const int code = hostcann_translate(buffer.data, bytes, host, why, sizeof why);
+  return code == ACL_SUCCESS ? Status() : Status(code, std::string(argument) + ": " + why);
+}
+
+Status cast_format(int input_count, const aclTensorDesc* const inputs[],
+                   const aclDataBuffer* const sources[], int output_count,
+                   const aclTensorDesc* const outputs[], const aclDataBuffer* const targets[],
+                   aclrtStream stream) {
+  if (input_count != 1 || output_count != 1 || inputs[0] == nullptr || outputs[0] == nullptr ||
+      sources == nullptr || sources[0] == nullptr || targets == nullptr || targets[0] == nullptr) {
+    return refuse(ACL_ERROR_INVALID_PARAM,
+                  "a cast between formats: expected one input and one output with their "
+                  "buffers, got %d and %d, or a null pointer",
+                  input_count, output_count);
+  }
+  auto task = std::make_unique<CastTask>();
+  Status status = FormatCast::plan(stored(*inputs[0]), stored(*outputs[0]), &task->cast);
+  if (status.ok()) {
+    status = translate("inputs", *sources[0], task->cast.source_bytes(), &task->source);
+  }
+  if (status.ok()) {
+    status = translate("outputs", *targets[0], task->cast.target_bytes(), &task->target);
+  }
+  std::shared_ptr<Stream> found;
+  if (status.ok()) status = find_own_stream(stream, &found);
+  return status.ok() ? found->enqueue(std::move(task)) : status;
+}
+
+aclError run_operator(const char* function, const char* type, int input_count,
+                      const aclTensorDesc* const inputs[], const aclDataBuffer* const sources[],
+                      int output_count, const aclTensorDesc* const outputs[],
+                      const aclDataBuffer* const targets[], aclrtStream stream) {
+  Status status = check_list("inputDesc", input_count, inputs);
+  if (status.ok()) status = check_list("outputDesc", output_count, outputs);
+  if (!status.ok()) return report(function, status);
+  const std::string name = type == nullptr ? "(unnamed)" : type;
+  if (name == "Identity" || name == "TransData") {
+    status = cast_format(input_count, inputs, sources, output_count, outputs, targets, stream);
+    if (status.ok()) return ACL_SUCCESS;
+    status = refuse(status.code(), "operator '%s': %s", name.c_str(), status.why().c_str());
+  } else {
+    status = refuse(ACL_ERROR_OP_NOT_FOUND,
+                    "operator '%s' is not implemented; compute it on the CPU (tensor.cpu()), or "
+                    "see API.md for what hostcann implements",
+                    name.c_str());
+  }
+  return report(function, status);
 }
 
 // What CANN starts with, where torch_npu or its users read it back.
@@ -115,11 +191,13 @@ Status check_option(aclCompileOpt option) {
 }  // namespace
 
 HOSTCANN_API aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
+  HOSTCANN_ENTER_OR(nullptr);
   return new aclDataBuffer{data, size};
 }
 
 HOSTCANN_API aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
   HOSTCANN_REQUIRE_NOT_NULL(dataBuffer);
+  HOSTCANN_ENTER();
   delete dataBuffer;
   return ACL_SUCCESS;
 }
@@ -134,6 +212,7 @@ HOSTCANN_API size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer) {
 
 HOSTCANN_API aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims,
                                                 const int64_t* dims, aclFormat format) {
+  HOSTCANN_ENTER_OR(nullptr);
   if (const Status status = check_list("dims", numDims, dims); !status.ok()) {
     report(__func__, status);
     return nullptr;
@@ -165,6 +244,7 @@ HOSTCANN_API aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t in
   HOSTCANN_REQUIRE_NOT_NULL(desc);
   HOSTCANN_REQUIRE_NOT_NULL(dimSize);
   *dimSize = 0;
+  HOSTCANN_ENTER();
   if (index >= desc->dims.size()) {
     return report(__func__, refuse(ACL_ERROR_INVALID_PARAM,
                                    "argument 'index': expected less than %zu, got %zu",
@@ -184,12 +264,14 @@ HOSTCANN_API const char* aclGetTensorDescName(aclTensorDesc* desc) {
 
 HOSTCANN_API aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format) {
   HOSTCANN_REQUIRE_NOT_NULL(desc);
+  HOSTCANN_ENTER();
   desc->storage_format = format;
   return ACL_SUCCESS;
 }
 
 HOSTCANN_API aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims) {
   HOSTCANN_REQUIRE_NOT_NULL(desc);
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_list("dims", numDims, dims));
   desc->storage_dims.assign(dims, dims + numDims);
   return ACL_SUCCESS;
@@ -197,54 +279,67 @@ HOSTCANN_API aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const 
 
 HOSTCANN_API aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType) {
   HOSTCANN_REQUIRE_NOT_NULL(desc);
+  HOSTCANN_ENTER();
   desc->placement = memType;
   return ACL_SUCCESS;
 }
 
-HOSTCANN_API aclopAttr* aclopCreateAttr() { return new aclopAttr; }
+HOSTCANN_API aclopAttr* aclopCreateAttr() {
+  HOSTCANN_ENTER_OR(nullptr);
+  return new aclopAttr;
+}
 
 HOSTCANN_API void aclopDestroyAttr(const aclopAttr* attr) { delete attr; }
 
 HOSTCANN_API aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue) {
+  HOSTCANN_ENTER();
   return set_attribute(__func__, attr, attrName, attrValue != 0);
 }
 
 HOSTCANN_API aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue) {
+  HOSTCANN_ENTER();
   return set_attribute(__func__, attr, attrName, attrValue);
 }
 
 HOSTCANN_API aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue) {
+  HOSTCANN_ENTER();
   return set_attribute(__func__, attr, attrName, attrValue);
 }
 
 HOSTCANN_API aclError aclopSetAttrString(aclopAttr* attr, const char* attrName,
                                          const char* attrValue) {
   HOSTCANN_REQUIRE_NOT_NULL(attrValue);
+  HOSTCANN_ENTER();
   return set_attribute(__func__, attr, attrName, std::string(attrValue));
 }
 
 HOSTCANN_API aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName,
                                            aclDataType attrValue) {
+  HOSTCANN_ENTER();
   return set_attribute(__func__, attr, attrName, attrValue);
 }
 
 HOSTCANN_API aclError aclopSetAttrListBool(aclopAttr* attr, const char* attrName, int numValues,
                                            const uint8_t* values) {
+  HOSTCANN_ENTER();
   return set_list<bool>(__func__, attr, attrName, numValues, values);
 }
 
 HOSTCANN_API aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues,
                                           const int64_t* values) {
+  HOSTCANN_ENTER();
   return set_list<int64_t>(__func__, attr, attrName, numValues, values);
 }
 
 HOSTCANN_API aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues,
                                             const float* values) {
+  HOSTCANN_ENTER();
   return set_list<float>(__func__, attr, attrName, numValues, values);
 }
 
 HOSTCANN_API aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists,
                                               const int* numValues, const int64_t* const values[]) {
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_list("numValues", numLists, numValues));
   HOSTCANN_RETURN_IF_FAILED(check_list("values", numLists, values));
   std::vector<std::vector<int64_t>> kept;
@@ -255,36 +350,31 @@ HOSTCANN_API aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrN
   return set_attribute(__func__, attr, attrName, std::move(kept));
 }
 
-// An operator described on one thread and run on another went through torch_npu's task queue:
-// nobody will see the code returned here, and the queue then drops later work without an error.
-// The stream keeps the refusal, so that no synchronise reports stale results as good.
 HOSTCANN_API aclError aclopCompileAndExecute(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
-    const aclDataBuffer* const /*inputs*/[], int numOutputs,
-    const aclTensorDesc* const outputDesc[], aclDataBuffer* const /*outputs*/[],
-    const aclopAttr* /*attr*/, aclopEngineType /*engineType*/, aclopCompileType /*compileFlag*/,
-    const char* /*opPath*/, aclrtStream stream) {
-  HOSTCANN_RETURN_IF_FAILED(check_list("inputDesc", numInputs, inputDesc));
-  HOSTCANN_RETURN_IF_FAILED(check_list("outputDesc", numOutputs, outputDesc));
-  const bool queued =
-      made_elsewhere(inputDesc, numInputs) || made_elsewhere(outputDesc, numOutputs);
-  return refuse_operator(__func__, opType, queued, stream);
+    const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
+    aclDataBuffer* const outputs[], const aclopAttr* /*attr*/, aclopEngineType /*engineType*/,
+    aclopCompileType /*compileFlag*/, const char* /*opPath*/, aclrtStream stream) {
+  HOSTCANN_ENTER();
+  return run_operator(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
+                      outputs, stream);
 }
 
-HOSTCANN_API aclError aclopCompileAndExecuteV2(
-    const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* /*inputs*/[],
-    int numOutputs, aclTensorDesc* outputDesc[], aclDataBuffer* /*outputs*/[], aclopAttr* /*attr*/,
-    aclopEngineType /*engineType*/, aclopCompileType /*compileFlag*/, const char* /*opPath*/,
-    aclrtStream stream) {
-  HOSTCANN_RETURN_IF_FAILED(check_list("inputDesc", numInputs, inputDesc));
-  HOSTCANN_RETURN_IF_FAILED(check_list("outputDesc", numOutputs, outputDesc));
-  const bool queued =
-      made_elsewhere(inputDesc, numInputs) || made_elsewhere(outputDesc, numOutputs);
-  return refuse_operator(__func__, opType, queued, stream);
+HOSTCANN_API aclError aclopCompileAndExecuteV2(const char* opType, int numInputs,
+                                               aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
+                                               int numOutputs, aclTensorDesc* outputDesc[],
+                                               aclDataBuffer* outputs[], aclopAttr* /*attr*/,
+                                               aclopEngineType /*engineType*/,
+                                               aclopCompileType /*compileFlag*/,
+                                               const char* /*opPath*/, aclrtStream stream) {
+  HOSTCANN_ENTER();
+  return run_operator(__func__, opType, numInputs, inputDesc, inputs, numOutputs, outputDesc,
+                      outputs, stream);
 }
 
 HOSTCANN_API aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(check_option(opt));
   CompileOptions& options = CompileOptions::instance();
   std::lock_guard lock(options.mutex);
@@ -294,6 +384,7 @@ HOSTCANN_API aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
 
 // Sizes count the terminating zero, so that a buffer of this size is enough.
 HOSTCANN_API size_t aclGetCompileoptSize(aclCompileOpt opt) {
+  HOSTCANN_ENTER_OR(0);
   CompileOptions& options = CompileOptions::instance();
   std::lock_guard lock(options.mutex);
   const auto found = options.values.find(opt);
@@ -302,6 +393,7 @@ HOSTCANN_API size_t aclGetCompileoptSize(aclCompileOpt opt) {
 
 HOSTCANN_API aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
+  HOSTCANN_ENTER();
   if (length > 0) *value = '\0';
   HOSTCANN_RETURN_IF_FAILED(check_option(opt));
   CompileOptions& options = CompileOptions::instance();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torch_npu links but hostcann does not implement. Each refuses with its own name and
-// leaves its out-parameters empty. Names that torch_npu only looks up are absent instead, so
-// that it says itself which function it missed.
+// What torch_npu links or is told to expect, but hostcann does not implement. Each refuses with its
+// own name and leaves its out-parameters empty. Other names that torch_npu only looks up are absent
+// instead, so that it says itself which function it missed.
 #include "acl/acl_mdl.h"
 #include "acl/acl_rt.h"
 #include "acl/error_codes/rt_error_codes.h"
-#include "error.h"
+#include "entry.h"
 
 namespace {
 
@@ -18,21 +18,22 @@ aclError refuse_call(const char* function, const char* advice, Out*... outs) {
 
 constexpr const char* kNoBinaries =
     "device binaries cannot run on a CPU, compile the kernel with hostcann's bisheng";
-constexpr const char* kNoVirtualMemory =
-    "unset expandable_segments in PYTORCH_NPU_ALLOC_CONF, or use aclrtMalloc";
 constexpr const char* kNoSharing = "share the data through host memory";
 constexpr const char* kNoDump = "copy the tensor to the CPU and save it there";
 
 }  // namespace
 
 // HOSTCANN_REFUSE(name, (parameters as in the header), advice, out-parameters…)
-#define HOSTCANN_REFUSE(name, parameters, ...) \
-  HOSTCANN_API aclError name parameters { return refuse_call(__func__, __VA_ARGS__); }
+#define HOSTCANN_REFUSE(name, parameters, ...)                   \
+  HOSTCANN_API aclError name parameters {                        \
+    const aclError refused = refuse_call(__func__, __VA_ARGS__); \
+    HOSTCANN_ENTER();                                            \
+    return refused;                                              \
+  }
 
 HOSTCANN_REFUSE(aclmdlInitDump, (), kNoDump)
 HOSTCANN_REFUSE(aclmdlSetDump, (const char*), kNoDump)
 HOSTCANN_REFUSE(aclmdlFinalizeDump, (), kNoDump)
-HOSTCANN_REFUSE(aclrtProcessReport, (int32_t), "use aclrtLaunchHostFunc for callbacks")
 HOSTCANN_REFUSE(aclrtBinaryLoadFromData,
                 (const void*, size_t, const aclrtBinaryLoadOptions*, aclrtBinHandle* handle),
                 kNoBinaries, handle)
@@ -40,15 +41,13 @@ HOSTCANN_REFUSE(aclrtBinaryGetFunction,
                 (const aclrtBinHandle, const char*, aclrtFuncHandle* handle), kNoBinaries, handle)
 HOSTCANN_REFUSE(aclrtGetFunctionAddr, (aclrtFuncHandle, void** cube, void** vector), kNoBinaries,
                 cube, vector)
-HOSTCANN_REFUSE(aclrtReserveMemAddress, (void** address, size_t, size_t, void*, uint64_t),
-                kNoVirtualMemory, address)
-HOSTCANN_REFUSE(aclrtReleaseMemAddress, (void*), kNoVirtualMemory)
-HOSTCANN_REFUSE(aclrtMallocPhysical,
-                (aclrtDrvMemHandle * handle, size_t, const aclrtPhysicalMemProp*, uint64_t),
-                kNoVirtualMemory, handle)
-HOSTCANN_REFUSE(aclrtFreePhysical, (aclrtDrvMemHandle), kNoVirtualMemory)
-HOSTCANN_REFUSE(aclrtMapMem, (void*, size_t, size_t, aclrtDrvMemHandle, uint64_t), kNoVirtualMemory)
-HOSTCANN_REFUSE(aclrtUnmapMem, (void*), kNoVirtualMemory)
+HOSTCANN_REFUSE(aclrtLaunchKernelWithHostArgs,
+                (aclrtFuncHandle, uint32_t, aclrtStream, aclrtLaunchKernelCfg*, void*, size_t,
+                 aclrtPlaceHolderInfo*, size_t),
+                kNoBinaries)
+HOSTCANN_REFUSE(aclrtGetHardwareSyncAddr, (void** address), kNoBinaries, address)
+HOSTCANN_REFUSE(aclrtGetDeviceUtilizationRate, (int32_t, aclrtUtilizationInfo* info),
+                "measure the process on the CPU instead", info)
 HOSTCANN_REFUSE(aclrtMemExportToShareableHandle,
                 (aclrtDrvMemHandle, aclrtMemHandleType, uint64_t, uint64_t* handle), kNoSharing,
                 handle)

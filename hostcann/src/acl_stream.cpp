@@ -3,6 +3,7 @@
 #include "acl/acl_rt.h"
 #include "acl/error_codes/rt_error_codes.h"
 #include "device.h"
+#include "entry.h"
 
 using namespace hostcann;
 
@@ -16,6 +17,7 @@ class HostFunctionTask : public Task {
  public:
   HostFunctionTask(aclrtHostFunc function, void* argument)
       : function_(function), argument_(argument) {}
+  Shown shown() const override { return {"host function"}; }
   Status run() override {
     function_(argument_);
     return {};
@@ -27,7 +29,6 @@ class HostFunctionTask : public Task {
 };
 
 aclError create(const char* function, aclrtStream* stream, uint32_t priority, uint32_t flags) {
-  *stream = nullptr;
   if (priority > kLeastUrgent) {
     return report(function,
                   refuse(ACL_ERROR_RT_PARAM_INVALID,
@@ -54,34 +55,43 @@ aclError synchronize(const char* function, aclrtStream stream, int32_t timeout_m
 
 HOSTCANN_API aclError aclrtCreateStream(aclrtStream* stream) {
   HOSTCANN_REQUIRE_NOT_NULL(stream);
+  *stream = nullptr;
+  HOSTCANN_ENTER();
   return create(__func__, stream, 0, 0);
 }
 
 HOSTCANN_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                   uint32_t flag) {
   HOSTCANN_REQUIRE_NOT_NULL(stream);
+  *stream = nullptr;
+  HOSTCANN_ENTER();
   return create(__func__, stream, priority, flag);
 }
 
 HOSTCANN_API aclError aclrtDestroyStream(aclrtStream stream) {
+  HOSTCANN_ENTER();
   return report(__func__, destroy_stream(stream, false));
 }
 
 HOSTCANN_API aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  HOSTCANN_ENTER();
   return report(__func__, destroy_stream(stream, true));
 }
 
 HOSTCANN_API aclError aclrtSynchronizeStream(aclrtStream stream) {
+  HOSTCANN_ENTER();
   return synchronize(__func__, stream, kForever);
 }
 
 HOSTCANN_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  HOSTCANN_ENTER();
   return synchronize(__func__, stream, timeout);
 }
 
 HOSTCANN_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   HOSTCANN_REQUIRE_NOT_NULL(status);
   *status = ACL_STREAM_STATUS_RESERVED;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
   *status = found->busy() ? ACL_STREAM_STATUS_NOT_READY : ACL_STREAM_STATUS_COMPLETE;
@@ -89,6 +99,7 @@ HOSTCANN_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* st
 }
 
 HOSTCANN_API aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+  HOSTCANN_ENTER();
   if (mode != ACL_STOP_ON_FAILURE && mode != ACL_CONTINUE_ON_FAILURE) {
     return report(__func__, refuse(ACL_ERROR_RT_PARAM_INVALID,
                                    "argument 'mode': expected 0 (continue) or 1 (stop), got %llu",
@@ -102,6 +113,7 @@ HOSTCANN_API aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mod
 }
 
 HOSTCANN_API aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
   if (flag == 0) return ACL_SUCCESS;
@@ -113,6 +125,7 @@ HOSTCANN_API aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t 
 HOSTCANN_API aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
   HOSTCANN_REQUIRE_NOT_NULL(flag);
   *flag = 0;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   return report(__func__, find_stream(stream, &found));
 }
@@ -120,6 +133,7 @@ HOSTCANN_API aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t*
 HOSTCANN_API aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
   HOSTCANN_REQUIRE_NOT_NULL(streamId);
   *streamId = -1;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
   *streamId = found->id();
@@ -129,6 +143,7 @@ HOSTCANN_API aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
 HOSTCANN_API aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
   HOSTCANN_REQUIRE_NOT_NULL(priority);
   *priority = 0;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
   *priority = found->priority();
@@ -138,6 +153,7 @@ HOSTCANN_API aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* prior
 HOSTCANN_API aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags) {
   HOSTCANN_REQUIRE_NOT_NULL(flags);
   *flags = 0;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_stream(stream, &found));
   *flags = found->flags();
@@ -150,12 +166,14 @@ HOSTCANN_API aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICapture
   HOSTCANN_REQUIRE_NOT_NULL(status);
   *status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
   if (modelRI != nullptr) *modelRI = nullptr;
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   return report(__func__, find_stream(stream, &found));
 }
 
 HOSTCANN_API aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
   HOSTCANN_REQUIRE_NOT_NULL(fn);
+  HOSTCANN_ENTER();
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_own_stream(stream, &found));
   return report(__func__, found->enqueue(std::make_unique<HostFunctionTask>(fn, args)));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialisation, versions, attributes, errors and the log.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -16,6 +19,8 @@
 #include "acl/error_codes/rt_error_codes.h"
 #include "config.h"
 #include "device.h"
+#include "entry.h"
+#include "event.h"
 
 using namespace hostcann;
 
@@ -94,23 +99,41 @@ const char* version_of(aclCANNPackageName package) {
   return package >= ACL_PKG_NAME_CANN && package < ACL_PKG_NAME_DRIVER ? kCannVersion : nullptr;
 }
 
+// torch_npu opens the operators by name at the first of them. Where the loader does not look for
+// them, because only this library was loaded by its path, they are found all the same once they
+// are loaded. They are torch's own kernels: without torch nobody can call them.
+void load_operators() {
+  if (dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD) == nullptr) return;
+  Dl_info self;
+  if (dladdr(&lifetime, &self) == 0) return;
+  const std::string folder = std::filesystem::path(self.dli_fname).parent_path();
+  for (const char* name : {"libnnopbase.so", "libopapi.so"}) {
+    if (dlopen((folder + "/" + name).c_str(), RTLD_LAZY) == nullptr) {
+      log_line(LogLevel::error, "the operators were not loaded: %s", dlerror());
+    }
+  }
+}
+
 }  // namespace
 
 HOSTCANN_API aclError aclInit(const char* configPath) {
+  HOSTCANN_ENTER();
   HOSTCANN_RETURN_IF_FAILED(config().problem);
   if (lifetime.exchange(Lifetime::initialized) == Lifetime::initialized) {
     return report(__func__, refuse(ACL_ERROR_REPEAT_INITIALIZE,
                                    "aclInit was already called in this process; call it once"));
   }
-  log_line(1,
+  log_line(LogLevel::info,
            "version %s, a stand-in for CANN %s on the CPU; devices: %u, named %s; no NPU is used",
            HOSTCANN_VERSION, kCannVersion, config().device_count(), config().soc->name);
+  load_operators();
   const Status status = read_acl_config(configPath);
   if (!status.ok()) lifetime.store(Lifetime::fresh);
   return report(__func__, status);
 }
 
 HOSTCANN_API aclError aclFinalize() {
+  HOSTCANN_ENTER();
   if (lifetime.exchange(Lifetime::finalized) == Lifetime::initialized) return ACL_SUCCESS;
   return report(__func__, refuse(ACL_ERROR_REPEAT_FINALIZE,
                                  "there is nothing to finalise; call aclInit first"));
@@ -134,6 +157,7 @@ HOSTCANN_API aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersi
   *majorVersion = ACL_MAJOR_VERSION;
   *minorVersion = ACL_MINOR_VERSION;
   *patchVersion = ACL_PATCH_VERSION;
+  HOSTCANN_ENTER();
   return ACL_SUCCESS;
 }
 
@@ -141,6 +165,7 @@ HOSTCANN_API aclError aclsysGetCANNVersion(aclCANNPackageName name,
                                            aclCANNPackageVersion* version) {
   HOSTCANN_REQUIRE_NOT_NULL(version);
   std::memset(version, 0, sizeof *version);
+  HOSTCANN_ENTER();
   const char* text = version_of(name);
   if (text == nullptr) {
     return report(__func__, refuse(ACL_ERROR_INVALID_PARAM,
@@ -156,6 +181,7 @@ HOSTCANN_API aclError aclsysGetCANNVersion(aclCANNPackageName name,
 HOSTCANN_API aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
   HOSTCANN_REQUIRE_NOT_NULL(pkgName);
   HOSTCANN_REQUIRE_NOT_NULL(versionStr);
+  HOSTCANN_ENTER();
   *versionStr = '\0';
   const char* text = std::strcmp(pkgName, "driver") == 0 ? kDriverVersion : kCannVersion;
   std::strcpy(versionStr, text);
@@ -165,6 +191,7 @@ HOSTCANN_API aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
 HOSTCANN_API aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {
   HOSTCANN_REQUIRE_NOT_NULL(cannAttrList);
   HOSTCANN_REQUIRE_NOT_NULL(num);
+  HOSTCANN_ENTER();
   static const aclCannAttr supported[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16,
                                           ACL_CANN_ATTR_JIT_COMPILE};
   *cannAttrList = supported;
@@ -175,6 +202,7 @@ HOSTCANN_API aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, 
 HOSTCANN_API aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
   *value = 0;
+  HOSTCANN_ENTER();
   if (cannAttr < ACL_CANN_ATTR_INF_NAN || cannAttr > ACL_CANN_ATTR_JIT_COMPILE) {
     return report(__func__,
                   refuse(ACL_ERROR_INVALID_PARAM, "argument 'cannAttr': expected 0, 1 or 2, got %d",
@@ -185,27 +213,32 @@ HOSTCANN_API aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) 
 }
 
 HOSTCANN_API aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  HOSTCANN_ENTER();
   return report(__func__, SystemOptions::instance().set(opt, value));
 }
 
 HOSTCANN_API aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
   *value = 0;
+  HOSTCANN_ENTER();
   return report(__func__, SystemOptions::instance().get(opt, value));
 }
 
 // hostcann has no per-context options: all contexts compute with the same CPU.
 HOSTCANN_API aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  HOSTCANN_ENTER();
   return report(__func__, SystemOptions::instance().set(opt, value));
 }
 
 HOSTCANN_API aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
   HOSTCANN_REQUIRE_NOT_NULL(value);
   *value = 0;
+  HOSTCANN_ENTER();
   return report(__func__, SystemOptions::instance().get(opt, value));
 }
 
 HOSTCANN_API aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
+  HOSTCANN_ENTER();
   if (mode == ACL_RT_OVERFLOW_MODE_INFNAN) return ACL_SUCCESS;
   return report(__func__,
                 refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -217,22 +250,35 @@ HOSTCANN_API aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
 HOSTCANN_API aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode) {
   HOSTCANN_REQUIRE_NOT_NULL(mode);
   *mode = ACL_RT_OVERFLOW_MODE_INFNAN;
+  HOSTCANN_ENTER();
   return ACL_SUCCESS;
 }
 
 // A limit on a device's time says nothing about a CPU's, so none is enforced. A kernel that
 // waits for what never comes is found by the kernel headers instead.
-HOSTCANN_API aclError aclrtSetOpExecuteTimeOut(uint32_t /*timeout*/) { return ACL_SUCCESS; }
+HOSTCANN_API aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+  HOSTCANN_ENTER();
+  set_wait_timeout(timeout);
+  return ACL_SUCCESS;
+}
+
+HOSTCANN_API aclError aclrtSetOpExecuteTimeOut(uint32_t /*timeout*/) {
+  HOSTCANN_ENTER();
+  return ACL_SUCCESS;
+}
 
 HOSTCANN_API aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
   HOSTCANN_REQUIRE_NOT_NULL(actualTimeout);
   *actualTimeout = timeout;
+  HOSTCANN_ENTER();
   return ACL_SUCCESS;
 }
 
 HOSTCANN_API void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
                             const char* fmt, ...) {
-  const int needed = logLevel >= ACL_ERROR ? 1 : logLevel == ACL_WARNING ? 2 : 3;
+  const LogLevel needed = logLevel >= ACL_ERROR     ? LogLevel::error
+                          : logLevel == ACL_WARNING ? LogLevel::warn
+                                                    : LogLevel::info;
   if (config().log_level < needed || fmt == nullptr) return;
   char text[2048];
   va_list arguments;

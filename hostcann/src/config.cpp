@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "entry.h"
+#include "trace.h"
 
 namespace hostcann {
 namespace {
@@ -109,26 +116,100 @@ Status read_memory(Config& into) {
 Status read_log(Config& into) {
   const char* text = std::getenv("HOSTCANN_LOG");
   if (text == nullptr) return {};
-  const char* rest = text;
-  const auto level = whole_number(text, &rest);
-  if (!level || *level > 3 || *rest != '\0') {
-    return refuse(ACL_ERROR_INVALID_PARAM,
-                  "environment variable HOSTCANN_LOG: expected 0 (quiet) to 3 (everything), got "
-                  "'%s'; unset it for 0",
-                  text);
+  constexpr std::pair<const char*, LogLevel> kNames[] = {{"error", LogLevel::error},
+                                                         {"warn", LogLevel::warn},
+                                                         {"info", LogLevel::info},
+                                                         {"trace", LogLevel::trace}};
+  for (const auto& [name, level] : kNames) {
+    if (std::strcmp(name, text) != 0) continue;
+    into.log_level = level;
+    return {};
   }
-  into.log_level = static_cast<int>(*level);
+  return refuse(ACL_ERROR_INVALID_PARAM,
+                "environment variable HOSTCANN_LOG: expected error, warn, info or trace, got '%s'; "
+                "unset it for none",
+                text);
+}
+
+Status read_number(const char* variable, uint64_t most, std::optional<uint64_t>* number) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return {};
+  const char* rest = text;
+  const auto value = whole_number(text, &rest);
+  if (!value || *value > most || *rest != '\0') {
+    return refuse(
+        ACL_ERROR_INVALID_PARAM,
+        "environment variable %s: expected a whole number from 0 to %llu, got '%s'; unset "
+        "it for none",
+        variable, static_cast<unsigned long long>(most), text);
+  }
+  *number = value;
   return {};
+}
+
+Status read_schedule(Config& into) {
+  constexpr uint64_t kDefaultDelayUs = 200;
+  constexpr uint64_t kLongestDelayUs = 1000000;
+  std::optional<uint64_t> delay;
+  Status status = read_number("HOSTCANN_SEED", UINT64_MAX, &into.seed);
+  if (status.ok()) status = read_number("HOSTCANN_STREAM_DELAY_US", kLongestDelayUs, &delay);
+  into.delay_us = delay.value_or(into.seed ? kDefaultDelayUs : 0);
+  return status;
+}
+
+Status read_fault(const std::string& entry, PlannedFault* planned) {
+  const size_t colon = entry.find(':');
+  const char* rest = "?";
+  std::optional<uint64_t> call;
+  if (colon != std::string::npos) call = whole_number(entry.c_str() + colon + 1, &rest);
+  if (!call || *call == 0 || *rest != '\0') {
+    return refuse(ACL_ERROR_INVALID_PARAM, "'%s' does not read <function>:<call, from 1>",
+                  entry.c_str());
+  }
+  *planned = {entry.substr(0, colon), *call};
+  return check_can_fail(planned->function.c_str());
+}
+
+Status read_faults(Config& into) {
+  const char* text = std::getenv("HOSTCANN_FAULT");
+  if (text == nullptr) return {};
+  const std::string all = text;
+  for (size_t at = 0; at <= all.size();) {
+    const size_t comma = std::min(all.find(',', at), all.size());
+    PlannedFault planned;
+    if (Status status = read_fault(all.substr(at, comma - at), &planned); !status.ok()) {
+      return refuse(status.code(),
+                    "environment variable HOSTCANN_FAULT: expected entries like aclrtMalloc:3, "
+                    "separated by commas, got '%s': %s",
+                    text, status.why().c_str());
+    }
+    into.faults.push_back(planned);
+    at = comma + 1;
+  }
+  return {};
+}
+
+Status read_trace(Config& into) {
+  const char* text = std::getenv("HOSTCANN_TRACE");
+  if (text == nullptr) return {};
+  into.trace = text;
+  if (const size_t at = into.trace.find("%p"); at != std::string::npos) {
+    into.trace.replace(at, 2, std::to_string(getpid()));
+  }
+  return check_trace_file(into.trace.c_str());
 }
 
 Config* read_config() {
   auto* made = new Config;
-  for (auto* read : {read_soc, read_devices, read_memory, read_log}) {
+  for (auto* read :
+       {read_soc, read_devices, read_memory, read_log, read_schedule, read_faults, read_trace}) {
     made->problem = read(*made);
     if (!made->problem.ok()) {
       // Printed as well: a caller that only counts devices drops the error code.
       std::fprintf(stderr, "hostcann: %s\n", made->problem.why().c_str());
       made->physical_ids.clear();
+      made->faults.clear();
+      made->trace.clear();
       break;
     }
   }
@@ -143,7 +224,7 @@ const Config& config() {
   return *read;
 }
 
-void log_line(int level, const char* format, ...) {
+void log_line(LogLevel level, const char* format, ...) {
   if (config().log_level < level) return;
   char text[1024];
   va_list arguments;

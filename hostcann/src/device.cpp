@@ -9,6 +9,7 @@
 #include "acl/error_codes/rt_error_codes.h"
 #include "config.h"
 #include "handle_table.h"
+#include "virtual_memory.h"
 
 namespace hostcann {
 namespace {
@@ -18,6 +19,7 @@ struct Device {
   std::shared_ptr<Context> primary;
   uint64_t references = 0;
   DeviceMemory* memory = nullptr;
+  CoreLimits core_limits;
 };
 
 // Never destroyed: threads of torch_npu and static destructors call in until the very end.
@@ -65,8 +67,12 @@ Status wait_for_all(const std::vector<std::shared_ptr<Stream>>& streams, int32_t
 std::shared_ptr<Stream> Context::make_stream(uint32_t priority, uint32_t flags) {
   auto stream = std::make_shared<Stream>(shared_from_this(), priority, flags);
   std::lock_guard lock(mutex_);
-  const auto gone = [](const auto& weak) { return weak.expired(); };
-  streams_.erase(std::remove_if(streams_.begin(), streams_.end(), gone), streams_.end());
+  // Not every time: ten thousand streams would be looked at ten thousand times.
+  if (streams_.size() >= tidy_at_) {
+    const auto gone = [](const auto& weak) { return weak.expired(); };
+    streams_.erase(std::remove_if(streams_.begin(), streams_.end(), gone), streams_.end());
+    tidy_at_ = 2 * streams_.size() + 64;
+  }
   streams_.push_back(stream);
   return stream;
 }
@@ -89,6 +95,13 @@ std::vector<std::shared_ptr<Stream>> Context::streams() const {
     if (auto stream = weak.lock()) alive.push_back(std::move(stream));
   }
   return alive;
+}
+
+void Context::close_streams(bool drop_queued) {
+  for (const auto& stream : streams()) stream->close(drop_queued);
+  std::shared_ptr<Stream> ended;  // destroyed after the lock is gone
+  std::lock_guard lock(mutex_);
+  ended = std::move(default_stream_);
 }
 
 void Context::stop(const Status& fault) {
@@ -172,12 +185,16 @@ Status reset_device(int64_t id, bool force) {
     state.contexts.remove(closing->handle());
     memory = device.memory;
   }
-  for (const auto& stream : closing->streams()) stream->close(force);
+  closing->close_streams(force);
   const auto contexts = state.contexts.all();
   const bool last = std::none_of(contexts.begin(), contexts.end(), [&](const auto& context) {
     return context->device() == static_cast<uint32_t>(id);
   });
-  if (last && memory != nullptr) memory->release_all();
+  if (last && memory != nullptr) {
+    VirtualMemory::instance().release_device(static_cast<uint32_t>(id));
+    memory->release_all();
+    device_core_limits(static_cast<uint32_t>(id)).reset();
+  }
   return {};
 }
 
@@ -237,7 +254,7 @@ Status destroy_context(void* handle) {
     }
   }
   state.contexts.remove(handle);
-  for (const auto& stream : context->streams()) stream->close(false);
+  context->close_streams(false);
   if (current_handle == handle) current_handle = nullptr;
   return {};
 }
@@ -322,6 +339,16 @@ Status memory_of(uint32_t id, DeviceMemory** memory) {
   }
   *memory = device.memory;
   return {};
+}
+
+uint32_t cores_of_chip(aclrtDevResLimitType type) {
+  const Soc& soc = *config().soc;
+  return static_cast<uint32_t>(type == ACL_RT_DEV_RES_CUBE_CORE ? soc.cube_cores
+                                                                : soc.vector_cores);
+}
+
+CoreLimits& device_core_limits(uint32_t device) {
+  return State::instance().devices[device].core_limits;
 }
 
 Status enable_peer_access(uint32_t from, int64_t to, bool enabled) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core_limits.h"
 #include "device_memory.h"
 #include "error.h"
 #include "stream.h"
@@ -26,6 +27,8 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> default_stream();
   std::shared_ptr<Stream> make_stream(uint32_t priority, uint32_t flags);
   std::vector<std::shared_ptr<Stream>> streams() const;
+  // Ends all streams. The default one goes, which holds its context as the context holds it.
+  void close_streams(bool drop_queued);
 
   // A fault on a stream in stop-on-failure mode stops every stream of the context.
   void stop(const Status& fault);
@@ -41,6 +44,7 @@ class Context : public std::enable_shared_from_this<Context> {
   mutable std::mutex mutex_;
   std::shared_ptr<Stream> default_stream_;
   std::vector<std::weak_ptr<Stream>> streams_;
+  size_t tidy_at_ = 64;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> has_refusal_{false};
   Status fault_;
@@ -75,6 +79,7 @@ Status destroy_stream(void* handle, bool drop_queued);
 Status synchronize_device(int32_t timeout_ms);
 
 Status memory_of(uint32_t device, DeviceMemory** memory);
+CoreLimits& device_core_limits(uint32_t device);
 Status enable_peer_access(uint32_t from, int64_t to, bool enabled);
 bool peers(uint32_t one, uint32_t other);
 

@@ -12,6 +12,7 @@
 
 #include "acl/error_codes/rt_error_codes.h"
 #include "config.h"
+#include "stray_access.h"
 
 namespace hostcann {
 namespace {
@@ -19,14 +20,10 @@ namespace {
 // CANN guarantees less, but torch_npu and kernels get by with this everywhere.
 constexpr size_t kAlignment = 512;
 constexpr size_t kBlockBytes = 32;
-constexpr size_t kPageBytes = 4096;
 constexpr size_t kRememberedFrees = 4096;
 
 std::atomic<DeviceMemory*> memories[kMaxDevices];
 
-constexpr uint64_t round_up(uint64_t value, uint64_t step) {
-  return (value + step - 1) / step * step;
-}
 constexpr uint64_t round_down(uint64_t value, uint64_t step) { return value / step * step; }
 
 }  // namespace
@@ -73,6 +70,7 @@ Status DeviceMemory::create(uint32_t device, size_t capacity, DeviceMemory** mad
   madvise(both, 2 * capacity, MADV_DONTDUMP);
   *made = new DeviceMemory(device, capacity, file, guarded, usable);
   memories[device].store(*made, std::memory_order_release);
+  explain_stray_accesses();
   return {};
 }
 
@@ -95,8 +93,11 @@ bool DeviceMemory::offset_of(const void* address, Offset* offset) const {
 
 // Next fit: an address is not handed out again before the rest of the device has been, so a
 // pointer used after its free still gets the sentence it deserves.
-std::map<uint64_t, size_t>::iterator DeviceMemory::find_hole(size_t reserved) {
-  const auto fits = [&](const auto& hole) { return hole.second >= reserved; };
+std::map<uint64_t, size_t>::iterator DeviceMemory::find_hole(size_t reserved, size_t alignment) {
+  const auto fits = [&](const auto& hole) {
+    const size_t skipped = round_up(hole.first, alignment) - hole.first;
+    return hole.second >= skipped && hole.second - skipped >= reserved;
+  };
   const auto start = holes_.lower_bound(cursor_);
   const auto after = std::find_if(start, holes_.end(), fits);
   if (after != holes_.end()) return after;
@@ -104,14 +105,9 @@ std::map<uint64_t, size_t>::iterator DeviceMemory::find_hole(size_t reserved) {
   return before == start ? holes_.end() : before;
 }
 
-Status DeviceMemory::allocate(size_t bytes, void** address) {
-  *address = nullptr;
-  if (bytes == 0) {
-    return refuse(ACL_ERROR_RT_PARAM_INVALID, "argument 'size': expected at least 1 byte, got 0");
-  }
-  std::lock_guard lock(mutex_);
-  const size_t reserved = bytes > capacity_ ? bytes : round_up(bytes, kAlignment);
-  const auto hole = reserved > capacity_ ? holes_.end() : find_hole(reserved);
+// Takes a range out of the holes; `bytes` is what the caller asked for.
+Status DeviceMemory::take(size_t bytes, size_t reserved, size_t alignment, Offset* begin) {
+  const auto hole = reserved > capacity_ ? holes_.end() : find_hole(reserved, alignment);
   if (hole == holes_.end()) {
     const bool scattered = reserved <= capacity_ - used_;
     return refuse(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -120,22 +116,55 @@ Status DeviceMemory::allocate(size_t bytes, void** address) {
                   bytes, device_, capacity_ - used_, capacity_,
                   scattered ? ", but not in one piece" : "");
   }
-  const Offset begin = hole->first;
-  const Offset end = begin + reserved;
-  const size_t left = hole->second - reserved;
+  const Offset hole_begin = hole->first;
+  const Offset hole_end = hole_begin + hole->second;
+  *begin = round_up(hole_begin, alignment);
+  const Offset end = *begin + reserved;
   holes_.erase(hole);
-  if (left > 0) holes_.emplace(end, left);
-  live_.emplace(begin, Allocation{bytes, reserved});
+  if (hole_begin < *begin) holes_.emplace(hole_begin, *begin - hole_begin);
+  if (end < hole_end) holes_.emplace(end, hole_end - end);
   used_ += reserved;
   cursor_ = end;
-  auto forgotten = freed_.lower_bound(begin);
+  auto forgotten = freed_.lower_bound(*begin);
   if (forgotten != freed_.begin()) {
     const auto previous = std::prev(forgotten);
-    if (previous->first + previous->second.reserved > begin) forgotten = previous;
+    if (previous->first + previous->second.reserved > *begin) forgotten = previous;
   }
   while (forgotten != freed_.end() && forgotten->first < end) forgotten = freed_.erase(forgotten);
+  return {};
+}
+
+Status DeviceMemory::allocate(size_t bytes, void** address) {
+  *address = nullptr;
+  if (bytes == 0) {
+    return refuse(ACL_ERROR_RT_PARAM_INVALID, "argument 'size': expected at least 1 byte, got 0");
+  }
+  // Whole pages, so that work which comes after the free faults instead of finding old data.
+  const size_t alignment = config().adversarial() ? kPageBytes : kAlignment;
+  const size_t reserved = bytes > capacity_ ? bytes : round_up(bytes, alignment);
+  std::lock_guard lock(mutex_);
+  Offset begin = 0;
+  if (Status status = take(bytes, reserved, alignment, &begin); !status.ok()) return status;
+  live_.emplace(begin, Allocation{bytes, reserved});
+  protect(begin, reserved, PROT_READ | PROT_WRITE);
   *address = guarded_ + begin;
   return {};
+}
+
+void DeviceMemory::protect(Offset begin, size_t bytes, int protection) const {
+  if (config().adversarial()) mprotect(usable_ + begin, bytes, protection);
+}
+
+Status DeviceMemory::take_pages(size_t bytes, uint64_t* offset) {
+  std::lock_guard lock(mutex_);
+  return take(bytes, round_up(bytes, kPageBytes), kPageBytes, offset);
+}
+
+void DeviceMemory::return_pages(uint64_t offset, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  const size_t reserved = round_up(bytes, kPageBytes);
+  used_ -= reserved;
+  give_back(offset, offset + reserved);
 }
 
 Status DeviceMemory::release(const void* address) {
@@ -159,6 +188,7 @@ Status DeviceMemory::release(const void* address) {
   const Allocation allocation = found->second;
   live_.erase(found);
   used_ -= allocation.reserved;
+  protect(offset, allocation.reserved, PROT_NONE);
   if (freed_.size() >= kRememberedFrees) freed_.erase(freed_.begin());
   freed_[offset] = allocation;
   give_back(offset, offset + allocation.reserved);
@@ -170,10 +200,11 @@ void DeviceMemory::release_all() {
   while (!live_.empty()) {
     const auto [offset, allocation] = *live_.begin();
     live_.erase(live_.begin());
+    used_ -= allocation.reserved;
+    protect(offset, allocation.reserved, PROT_NONE);
     freed_[offset] = allocation;
     give_back(offset, offset + allocation.reserved);
   }
-  used_ = 0;
 }
 
 // Joins the freed range with the holes around it and returns the pages that are now wholly
@@ -238,6 +269,25 @@ Status DeviceMemory::resolve(const void* address, size_t bytes, Extent extent, c
   *usable = usable_ + offset;
   if (rest != nullptr) *rest = allowed - inside;
   return {};
+}
+
+void DeviceMemory::describe_stray(const void* address, Stray* stray) const {
+  Offset offset = 0;
+  offset_of(address, &offset);
+  stray->device = device_;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  stray->kind = Stray::foreign;
+  for (const auto* allocations : {&live_, &freed_}) {
+    const auto next = allocations->upper_bound(offset);
+    if (next == allocations->begin()) continue;
+    const auto& [begin, allocation] = *std::prev(next);
+    if (offset >= begin + allocation.reserved) continue;
+    stray->kind = allocations == &live_ ? Stray::live : Stray::freed;
+    stray->bytes = allocation.requested;
+    stray->inside = offset - begin;
+    return;
+  }
 }
 
 size_t DeviceMemory::used() const {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error.h"
 
+#include <pthread.h>
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+
+#include "config.h"
+#include "device.h"
 
 namespace hostcann {
 namespace {
@@ -19,6 +24,21 @@ struct ThreadErrors {
   aclError last;
 };
 thread_local ThreadErrors thread_errors;
+
+// torch_npu raises an error of its queue thread once, at some later call, and from then on drops
+// what is queued without one. The device keeps the error, so that no synchronise passes stale
+// results as good.
+void keep_for_synchronise(const char* function, const Status& status) {
+  char name[16] = "";
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  if (std::strcmp(name, "acl_thread") != 0) return;
+  if (const auto context = context_if_any()) {
+    context->stop(refuse(status.code(),
+                         "%s: %s; torch_npu drops every operation queued after it, so start the "
+                         "process again",
+                         function, status.why().c_str()));
+  }
+}
 
 }  // namespace
 
@@ -36,6 +56,9 @@ aclError report(const char* function, const Status& status) {
   std::snprintf(thread_errors.kept, sizeof thread_errors.kept, "hostcann: %s: %s", function,
                 status.why().c_str());
   thread_errors.has_sentence = true;
+  log_line(LogLevel::error, "%s (%d)", thread_errors.kept + std::strlen("hostcann: "),
+           status.code());
+  keep_for_synchronise(function, status);
   return status.code();
 }
 

@@ -13,6 +13,7 @@ namespace hostcann {
 namespace {
 
 std::atomic<uint32_t> next_id{1};
+std::atomic<uint32_t> wait_timeout_s{0};
 
 uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -22,10 +23,13 @@ uint64_t now_ns() {
 
 }  // namespace
 
+void set_wait_timeout(uint32_t seconds) { wait_timeout_s.store(seconds); }
+
 class RecordTask : public Task {
  public:
   RecordTask(std::shared_ptr<Event> event, uint64_t record)
       : event_(std::move(event)), record_(record) {}
+  Shown shown() const override { return {"record event", "event", event_->id_}; }
   Status run() override {
     event_->reached(record_, Status());
     return {};
@@ -42,11 +46,22 @@ class WaitTask : public Task {
  public:
   WaitTask(std::shared_ptr<Event> event, uint64_t record)
       : event_(std::move(event)), record_(record) {}
+  Shown shown() const override { return {"wait for event", "event", event_->id_}; }
   Status run() override {
+    const auto limit = std::chrono::seconds(wait_timeout_s.load());
     std::unique_lock lock(event_->mutex_);
-    event_->changed_.wait(lock, [&] { return event_->reached_ >= record_; });
+    const auto reached = [&] { return event_->reached_ >= record_; };
+    bool in_time = true;
+    if (limit.count() == 0) {
+      event_->changed_.wait(lock, reached);
+    } else {
+      in_time = event_->changed_.wait_for(lock, limit, reached);
+    }
     --event_->open_waits_;
-    return {};
+    if (in_time) return {};
+    return refuse(ACL_ERROR_RT_WAIT_TIMEOUT,
+                  "event %u was not reached within the %lld s that aclrtSetOpWaitTimeout allows",
+                  event_->id_, static_cast<long long>(limit.count()));
   }
   void drop(const Status& /*fault*/) override {
     std::lock_guard lock(event_->mutex_);
@@ -63,6 +78,7 @@ class ResetTask : public Task {
  public:
   ResetTask(std::shared_ptr<Event> event, uint64_t record)
       : event_(std::move(event)), record_(record) {}
+  Shown shown() const override { return {"reset event", "event", event_->id_}; }
   Status run() override {
     std::lock_guard lock(event_->mutex_);
     event_->forgotten_ = std::max(event_->forgotten_, record_);

@@ -12,6 +12,9 @@ namespace hostcann {
 
 class Stream;
 
+// How long aclrtStreamWaitEvent may hold a stream; 0: for ever.
+void set_wait_timeout(uint32_t seconds);
+
 // Every record gets a number when it is enqueued. An event is complete when its newest record
 // has been reached, which makes recording it again without a reset well defined.
 class Event {

@@ -46,6 +46,20 @@ class HandleTable {
     return std::move(slot->object);
   }
 
+  template <typename Predicate>
+  void remove_if(Predicate matches) {
+    std::vector<std::shared_ptr<T>> removed;  // destroyed after the lock is gone
+    std::unique_lock lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (slot.object == nullptr || !matches(*slot.object)) continue;
+      ++slot.generation;
+      free_.push_back(static_cast<uint32_t>(&slot - slots_.data()));
+      removed.push_back(std::move(slot.object));
+      slot.object = nullptr;
+    }
+    lock.unlock();
+  }
+
   std::vector<std::shared_ptr<T>> all() const {
     std::shared_lock lock(mutex_);
     std::vector<std::shared_ptr<T>> found;

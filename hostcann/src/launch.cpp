@@ -5,7 +5,10 @@
 #include <string>
 
 #include "acl/error_codes/rt_error_codes.h"
+#include "block_group.h"
 #include "device.h"
+#include "device_address.h"
+#include "entry.h"
 
 namespace hostcann {
 namespace {
@@ -19,19 +22,8 @@ class LaunchTask : public Task {
 
   const HostcannLaunch& launch() const { return launch_; }
 
-  Status run() override {
-    HostcannKernelFault fault;
-    for (uint32_t block = 0; block < launch_.num_blocks; ++block) {
-      fault.code = HOSTCANN_FAULT_VECTOR_CORE_EXCEPTION;
-      fault.message[0] = '\0';
-      if (launch_.run_block(launch_.closure, block, launch_.num_blocks, &fault) == 0) continue;
-      fault.message[sizeof fault.message - 1] = '\0';
-      return refuse(fault.code == 0 ? HOSTCANN_FAULT_VECTOR_CORE_EXCEPTION : fault.code,
-                    "kernel '%s', block %u of %u: %s", launch_.kernel, block, launch_.num_blocks,
-                    fault.message[0] == '\0' ? "failed without a reason" : fault.message);
-    }
-    return {};
-  }
+  Shown shown() const override { return {launch_.kernel, "blocks", launch_.num_blocks}; }
+  Status run() override { return std::make_shared<BlockGroup>(launch_, context_if_any())->run(); }
 
  private:
   const HostcannLaunch launch_;
@@ -67,26 +59,15 @@ Status launch_on(std::unique_ptr<LaunchTask> task, void* stream_handle) {
   return stream->enqueue(std::move(task));
 }
 
-Status resolve_for_kernel(const void* address, size_t bytes, void** host, size_t* rest) {
-  const DeviceMemory* memory = DeviceMemory::containing(address);
-  if (memory == nullptr) {
-    return refuse(ACL_ERROR_RT_PARAM_INVALID,
-                  "%p is not a device address; copy the data to memory from aclrtMalloc and pass "
-                  "its address",
-                  address);
-  }
-  char* usable = nullptr;
-  Status status = memory->resolve(address, bytes, Extent::in_blocks, &usable, rest);
+Status resolve_for_kernel(const void* address, size_t bytes, DeviceRange* range) {
+  Status status = resolve_address(address, bytes, Extent::in_blocks, range);
   if (!status.ok()) return status;
   const auto context = context_if_any();
-  if (context != nullptr && !peers(context->device(), memory->device())) {
-    return refuse(ACL_ERROR_RT_PARAM_INVALID,
-                  "address %p is memory of device %u, but the kernel runs on device %u; set the "
-                  "device that owns the memory, or enable peer access",
-                  address, memory->device(), context->device());
-  }
-  *host = usable;
-  return {};
+  if (context == nullptr || peers(context->device(), range->device)) return {};
+  return refuse(ACL_ERROR_RT_PARAM_INVALID,
+                "address %p is memory of device %u, but the kernel runs on device %u; set the "
+                "device that owns the memory, or enable peer access",
+                address, range->device, context->device());
 }
 
 }  // namespace
@@ -104,7 +85,12 @@ HOSTCANN_API int hostcann_launch(const HostcannLaunch* launch, void* stream) {
   }
   HostcannLaunch copy = *launch;
   if (copy.kernel == nullptr) copy.kernel = "(unnamed)";
-  const Status status = launch_on(std::make_unique<LaunchTask>(copy), stream);
+  auto task = std::make_unique<LaunchTask>(copy);
+  // A planned fault is a refusal like others: the closure goes, and the next synchronise tells.
+  const aclError planned = enter(__func__);
+  const Status status = planned == ACL_SUCCESS
+                            ? launch_on(std::move(task), stream)
+                            : refuse(planned, "this call fails because HOSTCANN_FAULT says so");
   if (status.ok()) return ACL_SUCCESS;
   const Status refusal = refused(copy.kernel, status);
   remember(stream, refusal);
@@ -124,13 +110,14 @@ HOSTCANN_API int hostcann_translate(const void* device, size_t bytes, void** hos
                                     size_t why_size) {
   HOSTCANN_REQUIRE_NOT_NULL(host);
   *host = nullptr;
-  const Status status = resolve_for_kernel(device, bytes, host, nullptr);
+  DeviceRange range;
+  const Status status = resolve_for_kernel(device, bytes, &range);
+  if (status.ok()) *host = range.usable;
   if (why != nullptr && why_size > 0) std::snprintf(why, why_size, "%s", status.why().c_str());
   return status.code();
 }
 
 HOSTCANN_API size_t hostcann_bytes_from(const void* device) {
-  void* host = nullptr;
-  size_t rest = 0;
-  return resolve_for_kernel(device, 0, &host, &rest).ok() ? rest : 0;
+  DeviceRange range;
+  return resolve_for_kernel(device, 0, &range).ok() ? range.rest : 0;
 }

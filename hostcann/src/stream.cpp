@@ -6,16 +6,23 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include "acl/error_codes/rt_error_codes.h"
+#include "callback.h"
+#include "config.h"
 #include "device.h"
+#include "schedule.h"
 
 namespace hostcann {
 namespace {
 
 // As on the device, a stream that is this far behind makes whoever enqueues wait.
 constexpr size_t kDepth = 1024;
+
+// A worker that has had nothing to do for this long ends; the next task starts another.
+constexpr auto kIdlePatience = std::chrono::milliseconds(100);
 
 constexpr auto kExitPatience = std::chrono::seconds(1);
 
@@ -70,8 +77,36 @@ Status Stream::stopped_locked() const {
   return fault_locked();
 }
 
+Status Stream::start_worker() {
+  static const int registered = std::atexit(&ExitGate::close);
+  static_cast<void>(registered);
+  // Signals belong to the program's own threads (Python's Ctrl-C, for one), but for those that
+  // come of what the worker itself does.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&blocked, signal);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  Status status;
+  try {
+    std::thread([self = shared_from_this()] { self->work(); }).detach();
+    worker_started_ = true;
+  } catch (const std::system_error& error) {
+    status = refuse(ACL_ERROR_RT_NO_STREAM_RESOURCE,
+                    "cannot start a thread for stream %d: %s; use fewer streams at a time", id_,
+                    error.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
+}
+
 Status Stream::enqueue(std::unique_ptr<Task> task) {
   std::unique_lock lock(mutex_);
+  if (config().adversarial()) {
+    const uint64_t number = submitted_;
+    lock.unlock();
+    delay_call(id_, number);
+    lock.lock();
+  }
   if (queue_.size() >= kDepth && !on_worker_thread()) {
     ++waiters_;
     has_progress_.wait(lock, [&] { return queue_.size() <= kDepth / 2; });
@@ -84,23 +119,7 @@ Status Stream::enqueue(std::unique_ptr<Task> task) {
   } else if (closing_) {
     refusal = refuse(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d is being destroyed", id_);
   }
-  if (refusal.ok() && !worker_started_) {
-    static const int registered = std::atexit(&ExitGate::close);
-    static_cast<void>(registered);
-    // Signals belong to the program's own threads (Python's Ctrl-C, for one).
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      std::thread([self = shared_from_this()] { self->work(); }).detach();
-      worker_started_ = true;
-    } catch (const std::system_error& error) {
-      refusal =
-          refuse(ACL_ERROR_RT_NO_STREAM_RESOURCE,
-                 "cannot start a thread for stream %d: %s; use fewer streams", id_, error.what());
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  if (refusal.ok() && !worker_started_) refusal = start_worker();
   if (!refusal.ok()) {
     lock.unlock();
     task->drop(refusal);
@@ -114,11 +133,14 @@ Status Stream::enqueue(std::unique_ptr<Task> task) {
   return {};
 }
 
-Status Stream::run_or_drop(Task& task, bool dropped) {
+Status Stream::run_or_drop(Task& task, uint64_t number, bool dropped) {
   if (dropped) {
     task.drop(Status(ACL_ERROR_RT_STREAM_ABORT, "the stream was stopped before this task"));
     return {};
   }
+  delay_task(id_, number);
+  std::optional<Span> span;
+  if (tracing()) span.emplace(context_->device(), id_, task.shown());
   if (task.only_waits()) return task.run();
   ExitGate& gate = ExitGate::instance();
   if (!gate.enter()) {
@@ -136,6 +158,17 @@ Status Stream::run_or_drop(Task& task, bool dropped) {
   return outcome;
 }
 
+// False when the worker shall end.
+bool Stream::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  worker_idle_ = true;
+  has_work_.wait_for(lock, kIdlePatience, [&] { return closing_ || !queue_.empty(); });
+  worker_idle_ = false;
+  if (!queue_.empty()) return true;
+  worker_started_ = false;
+  worker_.store(std::thread::id());
+  return false;
+}
+
 void Stream::work() {
   worker_.store(std::this_thread::get_id());
   char name[16];
@@ -144,17 +177,14 @@ void Stream::work() {
   make_current(context_->handle());
 
   std::unique_lock lock(mutex_);
-  for (;;) {
-    worker_idle_ = true;
-    has_work_.wait(lock, [&] { return closing_ || !queue_.empty(); });
-    worker_idle_ = false;
-    if (queue_.empty()) return;
+  while (wait_for_work(lock)) {
     std::unique_ptr<Task> task = std::move(queue_.front());
     queue_.pop_front();
     const bool dropped = dropping_ || !stopped_locked().ok();
     const AfterFault after_fault = after_fault_;
+    const uint64_t number = completed_;
     lock.unlock();
-    Status outcome = run_or_drop(*task, dropped);
+    Status outcome = run_or_drop(*task, number, dropped);
     // Before the task counts as complete: whoever synchronises may rely on a launch's closure
     // being gone.
     task.reset();
@@ -209,11 +239,6 @@ Status Stream::fault() const {
   return fault_locked();
 }
 
-void Stream::fail(const Status& fault) {
-  std::lock_guard lock(mutex_);
-  if (fault_.ok()) fault_ = fault;
-}
-
 void Stream::remember_refusal(const Status& refusal) {
   std::lock_guard lock(mutex_);
   if (refusal_.ok()) refusal_ = refusal;
@@ -234,6 +259,35 @@ void Stream::close(bool drop_queued) {
     --waiters_;
   }
   has_work_.notify_all();
+}
+
+Status Stream::subscribe(std::shared_ptr<ReportQueue> queue) {
+  std::lock_guard lock(mutex_);
+  if (reports_ != nullptr) {
+    return refuse(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                  "stream %d already has thread %llu for its callbacks; call "
+                  "aclrtUnSubscribeReport first",
+                  id_, static_cast<unsigned long long>(reports_->thread()));
+  }
+  reports_ = std::move(queue);
+  return {};
+}
+
+Status Stream::unsubscribe(uint64_t thread) {
+  std::shared_ptr<ReportQueue> ended;  // destroyed after the lock is gone
+  std::lock_guard lock(mutex_);
+  if (reports_ == nullptr || reports_->thread() != thread) {
+    return refuse(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                  "thread %llu does not run the callbacks of stream %d; nothing to cancel",
+                  static_cast<unsigned long long>(thread), id_);
+  }
+  ended = std::move(reports_);
+  return {};
+}
+
+std::shared_ptr<ReportQueue> Stream::reports() const {
+  std::lock_guard lock(mutex_);
+  return reports_;
 }
 
 bool Stream::on_worker_thread() const { return worker_.load() == std::this_thread::get_id(); }

@@ -9,11 +9,14 @@
 #include <mutex>
 #include <thread>
 
+#include "core_limits.h"
 #include "error.h"
+#include "trace.h"
 
 namespace hostcann {
 
 class Context;
+class ReportQueue;
 
 constexpr int32_t kForever = -1;
 
@@ -23,6 +26,7 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual Status run() = 0;
+  virtual Shown shown() const = 0;
   virtual void drop(const Status& /*fault*/) {}
   // Waits for another stream instead of working: nothing that a process exit must let finish.
   virtual bool only_waits() const { return false; }
@@ -43,13 +47,19 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   bool busy() const;
   Status fault() const;
-  // Stops the stream with a fault that no task of its own had.
-  void fail(const Status& fault);
   void remember_refusal(const Status& refusal);
   void set_after_fault(AfterFault mode);
 
   // Ends the stream: waits for its work, or drops what has not started yet.
   void close(bool drop_queued);
+
+  // Which thread runs the callbacks of this stream.
+  Status subscribe(std::shared_ptr<ReportQueue> queue);
+  Status unsubscribe(uint64_t thread);
+  std::shared_ptr<ReportQueue> reports() const;
+
+  CoreLimits& core_limits() { return core_limits_; }
+  const CoreLimits& core_limits() const { return core_limits_; }
 
   bool on_worker_thread() const;
   Context& context() const { return *context_; }
@@ -58,8 +68,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint32_t flags() const { return flags_; }
 
  private:
+  Status start_worker();
   void work();
-  Status run_or_drop(Task& task, bool dropped);
+  bool wait_for_work(std::unique_lock<std::mutex>& lock);
+  Status run_or_drop(Task& task, uint64_t number, bool dropped);
   Status fault_locked() const;
   Status stopped_locked() const;
 
@@ -83,6 +95,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   AfterFault after_fault_ = AfterFault::stop_stream;
   Status fault_;
   Status refusal_;
+  std::shared_ptr<ReportQueue> reports_;
+  CoreLimits core_limits_;
 };
 
 }  // namespace hostcann

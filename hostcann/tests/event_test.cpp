@@ -184,6 +184,35 @@ TEST_F(EventTest, AnEventOnAFaultedStreamReleasesItsWaitersAndReportsTheFault) {
   EXPECT_NE(aclrtSynchronizeEvent(event), ACL_SUCCESS);
 }
 
+TEST_F(EventTest, AWaitThatTakesLongerThanAllowedIsAFaultOfTheStream) {
+  const aclrtStream blocked = make_stream();
+  const aclrtStream waiting = make_stream();
+  Gate gate;
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetOpWaitTimeout(1), ACL_SUCCESS);
+  ASSERT_EQ(aclrtLaunchHostFunc(blocked, &Gate::host_function, &gate), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, blocked), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(waiting, event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(waiting), ACL_ERROR_RT_WAIT_TIMEOUT);
+  EXPECT_HAS(recent_sentence(), "was not reached within the 1 s that aclrtSetOpWaitTimeout allows");
+  gate.open();
+  EXPECT_EQ(aclrtSynchronizeStream(blocked), ACL_SUCCESS);
+}
+
+TEST_F(EventTest, SynchronizingAnEventGivesUpAfterItsTimeout) {
+  const aclrtStream stream = make_stream();
+  Gate gate;
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, &Gate::host_function, &gate), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, 1), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
+  EXPECT_HAS(recent_sentence(), "was not reached within 1 ms");
+  gate.open();
+  EXPECT_EQ(aclrtSynchronizeEventWithTimeout(event, -1), ACL_SUCCESS);
+}
+
 TEST_F(EventTest, AnEventForOtherProcessesIsRefused) {
   aclrtEvent event = &event;
   EXPECT_EQ(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);

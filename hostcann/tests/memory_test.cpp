@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -37,11 +40,39 @@ TEST_F(MemoryTest, TheDefaultKindFindsTheDirectionItself) {
   EXPECT_EQ(host, kText);
 }
 
-TEST_F(MemoryDeathTest, TheHostCannotTouchDeviceMemory) {
+TEST_F(MemoryDeathTest, TheHostCannotTouchDeviceMemoryAndIsToldWhatItTouched) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto* device = static_cast<volatile char*>(device_memory(64));
-  EXPECT_DEATH(device[0] = 1, "");
-  EXPECT_DEATH(static_cast<void>(device[0]), "");
+  const testing::KilledBySignal died(SIGSEGV);
+  EXPECT_EXIT(device[8] = 1, died,
+              "hostcann: address 0x[0-9a-f]+ was touched, which is 8 bytes into an allocation of "
+              "64 bytes on device 0; the host cannot read or write device memory: copy it");
+  EXPECT_EXIT(static_cast<void>(device[0]), died, "0 bytes into an allocation of 64 bytes");
+  ASSERT_EQ(aclrtFree(const_cast<char*>(device)), ACL_SUCCESS);
+  EXPECT_EXIT(device[8] = 1, died, "8 bytes into a freed allocation of 64 bytes on device 0; keep");
+  EXPECT_EXIT(device[1 << 20] = 1, died, "in no allocation of device 0; the host cannot");
+}
+
+TEST_F(MemoryDeathTest, AHandlerOfBeforeGetsTheSignalAsWell) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  // The statement runs in a process of its own, before the runtime's first allocation there.
+  const auto touch = [] {
+    std::signal(SIGSEGV, [](int) { _exit(42); });
+    *static_cast<volatile char*>(device_memory(64)) = 1;
+  };
+  EXPECT_EXIT(touch(), testing::ExitedWithCode(42), "bytes into an allocation of 64 bytes");
+}
+
+TEST_F(MemoryDeathTest, AFaultElsewhereGetsNoSentence) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto touch = [] {
+    device_memory(64);
+    // Not a constant, which the compiler would refuse.
+    volatile uintptr_t nowhere = 8;
+    std::fprintf(stderr, "before\n");
+    *reinterpret_cast<volatile char*>(nowhere) = 1;
+  };
+  EXPECT_EXIT(touch(), testing::KilledBySignal(SIGSEGV), "^before\n$");
 }
 
 TEST_F(MemoryTest, AllocationsAreAlignedAndApart) {
@@ -251,6 +282,97 @@ TEST_F(MemoryTest, AnAsyncFillKeepsItsPlaceInTheStream) {
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(read_back(device, 4), std::vector<char>(4, 'x'));
   EXPECT_EQ(aclrtMemsetAsync(device, 4, 'x', 5, stream), ACL_ERROR_RT_PARAM_INVALID);
+}
+
+TEST_F(MemoryTest, ACopyOfMemoryFreedBeforeItsTurnIsAFaultOfTheStream) {
+  const aclrtStream stream = make_stream();
+  char* pinned = static_cast<char*>(pinned_memory(64));
+  void* device = device_memory(64);
+  Gate gate;
+  ASSERT_EQ(aclrtLaunchHostFunc(stream, &Gate::host_function, &gate), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemcpyAsync(device, 64, pinned, 64, ACL_MEMCPY_HOST_TO_DEVICE, stream),
+            ACL_SUCCESS);
+  ASSERT_EQ(aclrtFree(device), ACL_SUCCESS);
+  gate.open();
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_SYS_DMA);
+  EXPECT_HAS(recent_sentence(), "a copy was accepted, but cannot run: argument 'dst': address");
+}
+
+class BatchTest : public MemoryTest {
+ protected:
+  void SetUp() override {
+    MemoryTest::SetUp();
+    to = {device_memory(4), device_memory(4), host.data()};
+    from = {const_cast<char*>(kText.data()), pinned_memory(4), device_memory(4)};
+    rooms = bytes = {4, 4, 4};
+    std::memcpy(from[1], "pin ", 4);
+    ASSERT_EQ(aclrtMemset(from[2], 4, 'x', 4), ACL_SUCCESS);
+    const aclrtMemLocation on_device{0, ACL_MEM_LOCATION_TYPE_DEVICE};
+    const aclrtMemLocation on_host{0, ACL_MEM_LOCATION_TYPE_HOST};
+    attributes = {{on_device, on_host, {}}, {on_host, on_device, {}}};
+    starts = {0, 2};
+  }
+  aclError copy() {
+    return aclrtMemcpyBatch(to.data(), rooms.data(), from.data(), bytes.data(), to.size(),
+                            attributes.data(), starts.data(), starts.size(), &fail_index);
+  }
+  aclError copy_async(aclrtStream stream) {
+    return aclrtMemcpyBatchAsync(to.data(), rooms.data(), from.data(), bytes.data(), to.size(),
+                                 attributes.data(), starts.data(), starts.size(), &fail_index,
+                                 stream);
+  }
+  void expect_copied() {
+    EXPECT_EQ(fail_index, SIZE_MAX);
+    EXPECT_EQ(read_back(to[0], 4), kText);
+    EXPECT_EQ(read_back(to[1], 4), (std::vector<char>{'p', 'i', 'n', ' '}));
+    EXPECT_EQ(host, std::vector<char>(4, 'x'));
+  }
+
+  std::vector<char> host = std::vector<char>(4);
+  std::vector<void*> to, from;
+  std::vector<size_t> rooms, bytes, starts;
+  std::vector<aclrtMemcpyBatchAttr> attributes;
+  size_t fail_index = 0;
+};
+
+TEST_F(BatchTest, EveryCopyIsMade) {
+  ASSERT_EQ(copy(), ACL_SUCCESS) << recent_sentence();
+  expect_copied();
+}
+
+TEST_F(BatchTest, EveryCopyIsMadeByTheStream) {
+  const aclrtStream stream = make_stream();
+  ASSERT_EQ(copy_async(stream), ACL_SUCCESS) << recent_sentence();
+  ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  expect_copied();
+}
+
+TEST_F(BatchTest, TheCopyThatCannotBeMadeIsNamedAndNoneIs) {
+  rooms[1] = 3;
+  EXPECT_EQ(copy(), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(fail_index, 1u);
+  EXPECT_HAS(recent_sentence(), "copy 1 of 3: argument 'count': expected at most destMax");
+  EXPECT_EQ(read_back(to[0], 4), std::vector<char>(4, 0));
+}
+
+TEST_F(BatchTest, AnAttributeThatIsNotTrueIsRefused) {
+  starts[1] = 1;
+  EXPECT_EQ(copy(), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(fail_index, 1u);
+  EXPECT_HAS(recent_sentence(), "the attribute says host memory, but the address is of a device's");
+  starts[1] = 3;
+  EXPECT_EQ(copy(), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(fail_index, SIZE_MAX);
+  EXPECT_HAS(recent_sentence(), "expected 0 first, then growing numbers below 3, got 3 at 1");
+}
+
+TEST_F(MemoryTest, MappingHostMemoryToADeviceIsRefused) {
+  std::vector<char> memory(4096);
+  void* device = &device;
+  EXPECT_EQ(aclrtHostRegister(memory.data(), 4096, ACL_HOST_REGISTER_MAPPED, &device),
+            ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_EQ(device, nullptr);
+  EXPECT_HAS(recent_sentence(), "host memory is not mapped to a device here");
 }
 
 TEST_F(MemoryTest, CopiesBetweenDevicesNeedPeerAccess) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+
 #include <thread>
 
 #include "acl/acl_op.h"
@@ -27,17 +29,19 @@ TEST_F(OperatorTest, AnOperatorIsRefusedByName) {
   aclDestroyTensorDesc(desc);
 }
 
-TEST_F(OperatorTest, ARefusalOnAQueueThreadStopsTheStream) {
-  const aclrtStream stream = make_stream();
+TEST_F(OperatorTest, ARefusalOnTorchNpusQueueThreadStopsTheDevice) {
+  const aclrtStream stream = make_stream(), other = make_stream();
   const int64_t dims[] = {2};
   aclTensorDesc* desc = aclCreateTensorDesc(ACL_FLOAT, 1, dims, ACL_FORMAT_ND);
   std::thread([&] {
+    pthread_setname_np(pthread_self(), "acl_thread");
     aclrtSetDevice(0);
     run("Add", desc, stream);
   }).join();
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_OP_NOT_FOUND);
   EXPECT_HAS(recent_sentence(), "operator 'Add' is not implemented");
   EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_OP_NOT_FOUND);
+  EXPECT_EQ(aclrtSynchronizeStream(other), ACL_ERROR_OP_NOT_FOUND);
   aclDestroyTensorDesc(desc);
 }
 

@@ -35,20 +35,7 @@ TEST_P(RefusalTest, NamesItselfAndLeavesNothingUnwritten) {
 
 INSTANTIATE_TEST_SUITE_P(
     Unimplemented, RefusalTest,
-    testing::Values(Refusal{"aclrtReserveMemAddress",
-                            [] {
-                              const aclError code =
-                                  aclrtReserveMemAddress(&handle, 1, 0, nullptr, 0);
-                              EXPECT_EQ(handle, nullptr);
-                              return code;
-                            }},
-                    Refusal{"aclrtMallocPhysical",
-                            [] {
-                              const aclError code = aclrtMallocPhysical(&handle, 1, nullptr, 0);
-                              EXPECT_EQ(handle, nullptr);
-                              return code;
-                            }},
-                    Refusal{"aclrtGetFunctionAddr",
+    testing::Values(Refusal{"aclrtGetFunctionAddr",
                             [] {
                               const aclError code =
                                   aclrtGetFunctionAddr(nullptr, &handle, &other_handle);
@@ -73,8 +60,24 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{
                         "rtKernelLaunch",
                         [] { return rtKernelLaunch(nullptr, 1, nullptr, 0, nullptr, nullptr); }},
-                    Refusal{"aclrtMapMem", [] { return aclrtMapMem(nullptr, 1, 0, nullptr, 0); }},
-                    Refusal{"aclrtProcessReport", [] { return aclrtProcessReport(1); }}),
+                    Refusal{"aclrtGetHardwareSyncAddr",
+                            [] {
+                              const aclError code = aclrtGetHardwareSyncAddr(&handle);
+                              EXPECT_EQ(handle, nullptr);
+                              return code;
+                            }},
+                    Refusal{"aclrtLaunchKernelWithHostArgs",
+                            [] {
+                              return aclrtLaunchKernelWithHostArgs(nullptr, 1, nullptr, nullptr,
+                                                                   nullptr, 0, nullptr, 0);
+                            }},
+                    Refusal{"aclrtGetDeviceUtilizationRate",
+                            [] {
+                              aclrtUtilizationInfo info{1, 1, 1, 1, nullptr};
+                              const aclError code = aclrtGetDeviceUtilizationRate(0, &info);
+                              EXPECT_EQ(info.cubeUtilization, 0);
+                              return code;
+                            }}),
     [](const auto& row) { return row.param.function; });
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 
+#include <algorithm>
 #include <future>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "hostcann/launch.h"
@@ -95,19 +97,53 @@ TEST_F(StreamTest, SynchronizeDeviceWaitsForEveryStream) {
   EXPECT_EQ(done, 9);
 }
 
+// ThreadSanitizer starts a thread of its own beside the first one, before anything is counted.
+size_t threads_before_any_stream() {
+  std::thread([] {}).join();
+  return threads_of_this_process();
+}
+
 TEST_F(StreamTest, AStreamHasNoThreadBeforeItsFirstTask) {
-  std::atomic<int> done{0};
-  const aclrtStream first = make_stream();
-  ASSERT_EQ(aclrtLaunchHostFunc(first, &count_up, &done), ACL_SUCCESS);
-  ASSERT_EQ(aclrtSynchronizeStream(first), ACL_SUCCESS);
-  const size_t before = threads_of_this_process();
+  const size_t before = threads_before_any_stream();
   std::vector<aclrtStream> streams;
   for (int i = 0; i < 64; ++i) streams.push_back(make_stream());
   for (const aclrtStream stream : streams) ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(threads_of_this_process(), before);
-  ASSERT_EQ(aclrtLaunchHostFunc(streams[0], &count_up, &done), ACL_SUCCESS);
-  ASSERT_EQ(aclrtSynchronizeStream(streams[0]), ACL_SUCCESS);
+  Gate gate;
+  ASSERT_EQ(aclrtLaunchHostFunc(streams[0], &Gate::host_function, &gate), ACL_SUCCESS);
+  gate.wait_until_reached();
   EXPECT_EQ(threads_of_this_process(), before + 1);
+  gate.open();
+  ASSERT_EQ(aclrtSynchronizeStream(streams[0]), ACL_SUCCESS);
+}
+
+TEST_F(StreamTest, AnIdleStreamGivesItsThreadBackAndStartsAnother) {
+  const size_t before = threads_before_any_stream();
+  const aclrtStream stream = make_stream();
+  std::atomic<int> done{0};
+  for (int round = 1; round <= 2; ++round) {
+    ASSERT_EQ(aclrtLaunchHostFunc(stream, &count_up, &done), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    EXPECT_EQ(done, round);
+    while (threads_of_this_process() > before) std::this_thread::yield();
+  }
+}
+
+TEST_F(StreamTest, TenThousandStreamsAreUsedAndDestroyed) {
+  std::atomic<int> done{0};
+  size_t most_threads = 0;
+  std::vector<aclrtStream> streams;
+  for (int i = 0; i < 10000; ++i) {
+    streams.push_back(make_stream());
+    if (i % 10 == 0) {
+      ASSERT_EQ(aclrtLaunchHostFunc(streams.back(), &count_up, &done), ACL_SUCCESS);
+      ASSERT_EQ(aclrtSynchronizeStream(streams.back()), ACL_SUCCESS);
+      if (i % 500 == 0) most_threads = std::max(most_threads, threads_of_this_process());
+    }
+  }
+  EXPECT_EQ(done, 1000);
+  EXPECT_LT(most_threads, 1000u);
+  for (const aclrtStream stream : streams) ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
 TEST_F(StreamTest, EnqueuingOnAStreamFarBehindWaitsForIt) {

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from hostcann_contract import symbols
 
 PRELUDE = """
 import ctypes, os, sys, threading
@@ -23,10 +24,11 @@ def call(name, *arguments):
 
 @pytest.fixture
 def run(prefix):
-    def run_program(program, **variables):
+    def run_program(program, arguments=(), **variables):
+        library = prefix / "lib64" / "libascendcl.so"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HOSTCANN_")}
         return subprocess.run(
-            [sys.executable, "-c", PRELUDE + program, prefix / "lib64" / "libascendcl.so"],
+            [sys.executable, "-c", PRELUDE + program, library, *arguments],
             env=environment | variables,
             capture_output=True,
             text=True,
@@ -60,7 +62,18 @@ def test_the_environment_chooses_devices_and_chip(run):
         ("HOSTCANN_DEVICE_MEMORY", "4T", "expected bytes from 1 MiB to 1024 GiB, optionally with"),
         ("HOSTCANN_DEVICE_MEMORY", "1K", "expected bytes from 1 MiB to 1024 GiB, optionally with"),
         ("HOSTCANN_SOC", "Ascend999", "expected one of Ascend910B1, Ascend910B2, "),
-        ("HOSTCANN_LOG", "loud", "expected 0 (quiet) to 3 (everything), got 'loud'"),
+        ("HOSTCANN_LOG", "loud", "expected error, warn, info or trace, got 'loud'; unset it for"),
+        ("HOSTCANN_LOG", "3", "expected error, warn, info or trace, got '3'; unset it for none"),
+        ("HOSTCANN_SEED", "x", "expected a whole number from 0 to 18446744073709551615, got 'x'"),
+        ("HOSTCANN_STREAM_DELAY_US", "1ms", "expected a whole number from 0 to 1000000, got '1ms'"),
+        ("HOSTCANN_STREAM_DELAY_US", "9999999", "expected a whole number from 0 to 1000000, got"),
+        ("HOSTCANN_FAULT", "aclrtMalloc", "expected entries like aclrtMalloc:3, separated by comm"),
+        ("HOSTCANN_FAULT", "aclrtMalloc:0", "expected entries like aclrtMalloc:3, separated by co"),
+        ("HOSTCANN_FAULT", "aclrtMalloc:1,", "expected entries like aclrtMalloc:3, separated by c"),
+        ("HOSTCANN_FAULT", "aclrtMaloc:1", "expected entries like aclrtMalloc:3, separated by com"),
+        ("HOSTCANN_TRACE", "/no-such/trace.json", "expected a file that can be written, got '/no"),
+        ("HOSTCANN_TRACE", "/", "expected a file that can be written, got '/'; unset it for none"),
+        ("HOSTCANN_TRACE", "", "expected a file that can be written, got ''; unset it for none"),
         ("ASCEND_RT_VISIBLE_DEVICES", "0,7", "expected device numbers from 0 to 1 separated by"),
     ],
 )
@@ -93,12 +106,136 @@ print(call("aclrtMalloc", ctypes.byref(address), ctypes.c_size_t(65 << 20), 0), 
 
 def test_the_log_says_once_that_this_is_no_npu(run):
     quiet = run('call("aclInit", None)')
-    loud = run('call("aclInit", None)', HOSTCANN_LOG="1")
+    loud = run('call("aclInit", None)', HOSTCANN_LOG="info")
     assert quiet.stderr == ""
     assert loud.stderr.count("\n") == 1
     assert "a stand-in for CANN 9.1.0 on the CPU; devices: 2, named Ascend910B1; no NPU is" in (
         loud.stderr
     )
+
+
+REFUSED = """
+call("aclInit", None)
+call("aclrtSetDevice", 7)
+call("aclrtGetDeviceCount", ctypes.byref(ctypes.c_uint32()))
+"""
+
+
+def test_the_log_shows_what_its_level_names(run):
+    refusal = "hostcann: aclrtSetDevice: device: expected a number from 0 to 1, got 7 (107001)"
+    assert run(REFUSED).stderr == ""
+    assert run(REFUSED, HOSTCANN_LOG="error").stderr == refusal + "\n"
+    assert run(REFUSED, HOSTCANN_LOG="warn").stderr == refusal + "\n"
+    informed = run(REFUSED, HOSTCANN_LOG="info").stderr.splitlines()
+    assert (len(informed), informed[1]) == (2, refusal)
+    traced = run(REFUSED, HOSTCANN_LOG="trace").stderr.splitlines()
+    assert [traced[0], *traced[2:]] == [
+        "hostcann: aclInit",
+        "hostcann: aclrtSetDevice",
+        refusal,
+        "hostcann: aclrtGetDeviceCount",
+    ]
+
+
+def test_a_planned_fault_is_one_call_and_leaves_nothing_unwritten(run):
+    program = """
+call("aclrtSetDevice", 0)
+for _ in range(4):
+    address = ctypes.c_void_p(1)
+    code = call("aclrtMalloc", ctypes.byref(address), ctypes.c_size_t(64), 0)
+    print(code, bool(address))
+print(call("aclrtCreateStream", ctypes.byref(address)))
+"""
+    done = run(program, HOSTCANN_FAULT="aclrtMalloc:3,aclrtCreateStream:1")
+    assert done.stdout.splitlines() == [
+        "0 True",
+        "0 True",
+        "207001 hostcann: aclrtMalloc: Failed to allocate: call 3 fails because HOSTCANN_FAULT says"
+        " so",
+        "207001 False",
+        "0 True",
+        "507000 hostcann: aclrtCreateStream: call 1 fails because HOSTCANN_FAULT says so",
+        "507000",
+    ]
+
+
+def test_a_launch_that_is_planned_to_fail_is_reported_by_the_next_synchronise(run):
+    program = """
+class Launch(ctypes.Structure):
+    _fields_ = [("abi", ctypes.c_uint32), ("kernel", ctypes.c_char_p), ("blocks", ctypes.c_uint32)]
+    _fields_ += [(name, ctypes.c_void_p) for name in ("closure", "run", "destroy")]
+destroyed = []
+Destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+destroy = Destroy(lambda _: destroyed.append(1))
+call("aclrtSetDevice", 0)
+launch = Launch(1, b"probe", 1, None, None, ctypes.cast(destroy, ctypes.c_void_p))
+print(acl.hostcann_launch(ctypes.byref(launch), None), destroyed)
+call("aclrtSynchronizeDevice")
+call("aclrtSynchronizeDevice")
+"""
+    assert run(program, HOSTCANN_FAULT="hostcann_launch:1").stdout.splitlines() == [
+        "507000 [1]",
+        "507000 hostcann: aclrtSynchronizeDevice: launch of kernel 'probe' was refused: this call"
+        " fails because HOSTCANN_FAULT says so",
+    ]
+
+
+# Scratch memory for every argument: a function must not get further than its out-parameters.
+REPORTS_NO_ERRORS = {
+    "aclAppLog",
+    "aclDestroyTensorDesc",
+    "aclGetDataBufferAddr",
+    "aclGetDataBufferSizeV2",
+    "aclGetRecentErrMsg",
+    "aclGetTensorDescFormat",
+    "aclGetTensorDescName",
+    "aclGetTensorDescNumDims",
+    "aclGetTensorDescType",
+    "aclSetTensorDescName",
+    "aclopDestroyAttr",
+    "aclrtGetLastError",
+    "aclrtPeekAtLastError",
+    "hostcann_await",
+    "hostcann_bytes_from",
+    "hostcann_note_barrier",
+    "hostcann_note_write",
+    "hostcann_poll",
+    "hostcann_refuse_call",
+    "hostcann_refuse_launch",
+    "hostcann_signal",
+    "hostcann_translate",
+    "hostcann_vector_cores",
+    "MsprofGetHashId",
+    "MsprofRegisterCallback",
+    "MsprofReportAdditionalInfo",
+    "MsprofReportApi",
+    "MsprofReportCompactInfo",
+    "MsprofSysCycleTime",
+}
+EVERY_FUNCTION = """
+scratch = ctypes.create_string_buffer(1 << 16)
+address = ctypes.c_void_p(ctypes.addressof(scratch) + 4096)
+for name in sys.argv[2].split():
+    function = getattr(acl, name)
+    function.restype = ctypes.c_int64
+    code = function(*[address] * 10)
+    why = acl.aclGetRecentErrMsg() or b""
+    if f"{name}: ".encode() not in why or b"because HOSTCANN_FAULT says so" not in why:
+        print(name, code, why.decode())
+print("end")
+"""
+
+
+def test_every_function_that_reports_errors_can_be_made_to(prefix, run):
+    with (prefix / "lib64" / "libascendcl.so").open("rb") as file:
+        # A launch checks its ABI first, and has a test of its own.
+        able = sorted(symbols(file).exported - REPORTS_NO_ERRORS - {"hostcann_launch"})
+    assert len(able) > 140
+    planned = ",".join(f"{name}:1" for name in able)
+    done = run(EVERY_FUNCTION, HOSTCANN_FAULT=planned, arguments=[" ".join(able)])
+    assert (done.returncode, done.stdout) == (0, "end\n")
+    for name in sorted(REPORTS_NO_ERRORS)[::10]:
+        assert f"{name} reports no errors" in run(COUNT, HOSTCANN_FAULT=f"{name}:1").stdout
 
 
 BLOCKED = """
@@ -164,3 +301,79 @@ if child == 0:
 print(os.waitpid(child, 0)[1], code)
 """)
     assert done.stdout == "0 0\n"
+
+
+# Every order of the four ends that a program may bring about, each in a child of a process that has
+# used no device itself.
+ENDS = """
+import itertools
+ends = {
+    "stream": lambda: acl.aclrtDestroyStream(stream),
+    "memory": lambda: acl.aclrtFree(address),
+    "device": lambda: acl.aclrtResetDevice(0),
+    "runtime": lambda: acl.aclFinalize(),
+}
+statuses = set()
+for count in range(len(ends) + 1):
+    for order in itertools.permutations(ends, count):
+        child = os.fork()
+        if child == 0:
+            stream, address = ctypes.c_void_p(), ctypes.c_void_p()
+            acl.aclInit(None)
+            acl.aclrtSetDevice(0)
+            acl.aclrtCreateStream(ctypes.byref(stream))
+            acl.aclrtMalloc(ctypes.byref(address), ctypes.c_size_t(64), 0)
+            for _ in range(50):
+                size = ctypes.c_size_t(64)
+                assert acl.aclrtMemsetAsync(address, size, 1, size, stream) == 0
+            for end in order:
+                ends[end]()
+            sys.exit(0)
+        statuses.add(os.waitpid(child, 0)[1])
+print(statuses)
+"""
+
+
+def test_a_process_ends_cleanly_in_every_order_of_ends(run):
+    done = run(ENDS)
+    assert (done.stdout, done.stderr) == ("{0}\n", "")
+
+
+EARLY_FREE = """
+class Launch(ctypes.Structure):
+    _fields_ = [("abi", ctypes.c_uint32), ("kernel", ctypes.c_char_p), ("blocks", ctypes.c_uint32)]
+    _fields_ += [(name, ctypes.c_void_p) for name in ("closure", "run", "destroy")]
+call("aclrtSetDevice", 0)
+address, host = ctypes.c_void_p(), ctypes.c_void_p()
+call("aclrtMalloc", ctypes.byref(address), ctypes.c_size_t(64), 0)
+call("hostcann_translate", address, ctypes.c_size_t(64), ctypes.byref(host), None, 0)
+freed = threading.Event()
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+def kernel(*_):
+    freed.wait()
+    ctypes.memset(host, 1, 64)
+    return 0
+launch = Launch(1, b"late", 1, None, ctypes.cast(kernel, ctypes.c_void_p), None)
+call("hostcann_launch", ctypes.byref(launch), None)
+call("aclrtFree", address)
+freed.set()
+call("aclrtSynchronizeDevice")
+print("end")
+"""
+
+
+def test_a_kernel_that_uses_freed_memory_is_caught_in_the_adversarial_mode(run):
+    caught = run(EARLY_FREE, HOSTCANN_SEED="1")
+    assert caught.returncode == -11
+    assert "was touched, which is 0 bytes into a freed allocation of 64 bytes on device 0" in (
+        caught.stderr
+    )
+    assert "synchronise before the free" in caught.stderr
+    missed = run(EARLY_FREE)
+    assert (missed.returncode, missed.stdout) == (0, "end\n")
+
+
+def test_the_seed_can_be_changed_only_in_the_adversarial_mode(run):
+    program = 'print(call("hostcann_set_seed", ctypes.c_uint64(3)))'
+    assert run(program, HOSTCANN_SEED="1").stdout == "0\n"
+    assert "the adversarial mode is off; set HOSTCANN_SEED before" in run(program).stdout
