@@ -37,6 +37,7 @@ CONTENTS = {
         f"ascendc_ops/_C{SUFFIX}",
         "ascendc_ops/_C.pyi",
         "ascendc_ops/_built_for.py",
+        "ascendc_ops/_mismatch.py",
         "ascendc_ops/_stack.py",
         "ascendc_ops/libascendc_kernels.so",
         "ascendc_ops/py.typed",
@@ -44,6 +45,7 @@ CONTENTS = {
     "ascendc-ops-lib": {
         "ascendc_ops_lib/__init__.py",
         "ascendc_ops_lib/_built_for.py",
+        "ascendc_ops_lib/_mismatch.py",
         "ascendc_ops_lib/_stack.py",
         "ascendc_ops_lib/libascendc_kernels.so",
         "ascendc_ops_lib/libascendc_ops.so",

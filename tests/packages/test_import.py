@@ -3,6 +3,8 @@
 
 import importlib.metadata
 import itertools
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from .conftest import Run, last_line
 PACKAGES = ("ascendc_ops", "ascendc_ops_lib")
 TORCH = importlib.metadata.version("torch")
 TORCH_NPU = importlib.metadata.version("torch_npu")
+HOSTCANN = Path(os.environ["ASCEND_HOME_PATH"], "hostcann-version")
 
 
 def distribution(folder: Path, name: str, version: str) -> Path:
@@ -28,8 +31,9 @@ def test_without_cann_names_the_missing_library(package: str, run_python: Run) -
     result = run_python(f"import {package}", cann=False)
     assert result.returncode == 1
     assert last_line(result) == (
-        f"ImportError: {package}: cannot import torch_npu: the library libhccl.so of CANN was not "
-        "found; source set_env.sh of CANN or hostcann before starting Python"
+        f"ImportError: {package}: cannot import torch_npu: expected the library libhccl.so of "
+        "CANN, "
+        "got none; source set_env.sh of CANN or hostcann before starting Python"
     )
     assert "The above exception was the direct cause" in result.stderr
 
@@ -45,8 +49,8 @@ def test_other_version_is_refused(
     assert result.returncode == 1
     public = built.partition("+")[0]
     assert last_line(result) == (
-        f"ImportError: {package}: built for {name} {built}, found {found}; install "
-        f"{name}=={public} or a build of {package} for {name} {found}"
+        f"ImportError: {package}: expected {name} {built}, which {package} was built for, got "
+        f"{found}; install {name}=={public} or a build of {package} for {name} {found}"
     )
 
 
@@ -76,10 +80,28 @@ def test_incomplete_cann_names_the_missing_symbol(
     result = run_python(f"import {package}", cann=False, LD_LIBRARY_PATH=str(tmp_path))
     assert result.returncode == 1
     sentence = last_line(result)
-    assert sentence.startswith(f"ImportError: {package}: cannot import torch_npu: the symbol ")
-    assert sentence.endswith(
-        " is missing; install the CANN, torch and torch_npu that belong together "
-        "(README, support table)"
+    assert re.fullmatch(
+        f"ImportError: {package}: cannot import torch_npu: expected the symbol \\w+, got none; "
+        "install "
+        "a CANN, torch and torch_npu that belong together; ascendc-env doctor names them",
+        sentence,
+    )
+
+
+@pytest.mark.skipif(not HOSTCANN.is_file(), reason="the packages were not built with hostcann")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_kernels_of_hostcann_are_refused_on_cann(
+    package: str, run_python: Run, tmp_path: Path
+) -> None:
+    # A CANN, as far as its folder says.
+    (tmp_path / "version.cfg").write_text("toolkit_installed_version=[9.1.0]\n")
+    result = run_python(f"import {package}", ASCEND_HOME_PATH=str(tmp_path))
+    assert result.returncode == 1
+    built = f"hostcann {HOSTCANN.read_text().strip()}"
+    assert last_line(result) == (
+        f"ImportError: {package}: expected {built}, which the kernels of {package} were compiled "
+        "with, got CANN 9.1.0; source the set_env.sh of hostcann or install a build of "
+        f"{package} for CANN"
     )
 
 
