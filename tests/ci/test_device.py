@@ -70,7 +70,7 @@ class Host:
         subprocess.run(command, input=ACL, text=True, check=True)
 
     def decide(self, kind: str = "", npu_arch: str = "") -> device.Device:
-        return device.decide(kind, npu_arch, self.dev)
+        return device.decide(kind, npu_arch, self.root)
 
 
 @pytest.fixture
@@ -102,6 +102,30 @@ def test_the_device_is_the_npu_only_with_nodes_and_cann(
     assert host.decide(wanted).kind == kind
 
 
+@pytest.mark.parametrize(
+    ("building", "npu_arch", "cann", "refused"),
+    [
+        pytest.param("1", "dav-2002", True, "", id="cann-and-the-architecture-are-enough"),
+        pytest.param("1", "", True, "davinci0", id="the-chip-would-have-to-be-asked"),
+        pytest.param("1", "dav-2002", False, "ASCEND_HOME_PATH", id="no-cann-to-build-with"),
+        pytest.param("", "dav-2002", True, "davinci0", id="something-is-run"),
+    ],
+)
+def test_what_is_only_built_needs_no_npu(
+    host: Host, building: str, npu_arch: str, cann: bool, refused: str
+) -> None:
+    host.nodes()
+    if cann:
+        host.toolkit()
+    host.monkeypatch.setenv("BUILDING", building)
+    host.monkeypatch.setenv("NPU_ARCH", npu_arch)
+    if not refused:
+        assert host.decide("npu").npu_arch == npu_arch
+        return
+    with pytest.raises(device.DeviceError, match=refused):
+        host.decide("npu")
+
+
 def test_hostcann_in_ascend_home_path_is_not_an_npu_toolkit(host: Host) -> None:
     host.nodes("davinci0")
     host.toolkit()
@@ -110,7 +134,7 @@ def test_hostcann_in_ascend_home_path_is_not_an_npu_toolkit(host: Host) -> None:
     with pytest.raises(device.DeviceError) as refused:
         host.decide("npu")
     assert str(refused.value) == (
-        f"DEVICE=npu: ASCEND_HOME_PATH is hostcann, not CANN: {host.cann}; "
+        f"DEVICE=npu: expected ASCEND_HOME_PATH to name CANN, got hostcann in {host.cann}; "
         "source CANN's set_env.sh instead"
     )
 
@@ -120,8 +144,29 @@ def test_npu_without_device_nodes_is_refused(host: Host) -> None:
     with pytest.raises(device.DeviceError) as refused:
         host.decide("npu")
     assert str(refused.value) == (
-        f"DEVICE=npu: expected an NPU's device node {host.dev}/davinci0, found none: "
-        "run on an Ascend host, pass the node into the container, or use DEVICE=host"
+        "DEVICE=npu: expected /dev/davinci0 and /dev/davinci_manager, /dev/devmm_svm, "
+        "/dev/hisi_hdc, "
+        "got none: builds work, runs do not; run on an Ascend host, pass the nodes into the "
+        "container, "
+        "or use DEVICE=host"
+    )
+
+
+def test_a_node_that_may_not_be_opened_is_refused(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.nodes("davinci0")
+    host.toolkit()
+    (host.dev / "davinci0").chmod(0o660)
+    # Root may open everything, and tests often are root.
+    for name, value in (("geteuid", 23456), ("getegid", 23456), ("getgroups", [])):
+        monkeypatch.setattr(os, name, lambda value=value: value)
+    with pytest.raises(device.DeviceError) as refused:
+        host.decide("npu")
+    group = (host.dev / "davinci0").stat().st_gid
+    assert str(refused.value) == (
+        "DEVICE=npu: expected /dev/davinci0 to be readable and writable by 23456, got it with mode "
+        f"0660, group {group}, and 23456 not let in; usermod -aG {group} 23456, then log in again"
     )
 
 
@@ -130,7 +175,8 @@ def test_npu_without_cann_is_refused(host: Host) -> None:
     with pytest.raises(device.DeviceError) as refused:
         host.decide("npu")
     assert str(refused.value) == (
-        "DEVICE=npu: ASCEND_HOME_PATH is not set: source CANN's set_env.sh first"
+        "DEVICE=npu: expected ASCEND_HOME_PATH to name CANN, got it unset; source its set_env.sh "
+        "first"
     )
 
 
@@ -142,7 +188,9 @@ def test_npu_with_a_cann_that_is_not_there_is_refused(
     with pytest.raises(device.DeviceError) as refused:
         host.decide("npu")
     assert str(refused.value) == (
-        f"DEVICE=npu: ASCEND_HOME_PATH names no folder: {host.root / 'gone'}"
+        f"DEVICE=npu: expected ASCEND_HOME_PATH to name CANN, got {host.root / 'gone'}, which is "
+        "no "
+        "folder; source its set_env.sh first"
     )
 
 
@@ -173,8 +221,18 @@ def test_the_arch_comes_from_the_chip(
 @pytest.mark.parametrize(
     ("smi", "fails", "got"),
     [
-        pytest.param("910Z9", 1, "chip 'Ascend910Z9'", id="a-chip-nobody-knows"),
-        pytest.param(None, 1, "no answer from npu-smi or aclrtGetSocName", id="nobody-answers"),
+        pytest.param(
+            "910Z9",
+            1,
+            "Ascend910Z9, which is not supported; use an NPU with one of these",
+            id="a-chip-nobody-knows",
+        ),
+        pytest.param(
+            None,
+            1,
+            f"no answer from npu-smi or aclrtGetSocName; set NPU_ARCH to one of {ARCHS}",
+            id="nobody-answers",
+        ),
     ],
 )
 def test_an_unknown_chip_is_refused(host: Host, smi: str | None, fails: int, got: str) -> None:
@@ -184,9 +242,7 @@ def test_an_unknown_chip_is_refused(host: Host, smi: str | None, fails: int, got
     host.acl("Ascend910B1", fails)
     with pytest.raises(device.DeviceError) as refused:
         host.decide("npu")
-    assert str(refused.value) == (
-        f"NPU_ARCH: expected a chip of {CHIPS}, got {got}: set NPU_ARCH to one of {ARCHS}"
-    )
+    assert str(refused.value) == f"expected a chip of {CHIPS}, got {got}"
 
 
 def test_npu_arch_decides_for_an_unknown_chip(host: Host) -> None:
@@ -204,7 +260,9 @@ def test_a_wrong_npu_arch_lists_the_right_ones(host: Host, kind: str) -> None:
     host.toolkit()
     with pytest.raises(device.DeviceError) as refused:
         host.decide(kind, "dav-9999")
-    assert str(refused.value) == f"NPU_ARCH: expected {ARCHS}, got 'dav-9999'"
+    assert str(refused.value) == (
+        f"expected NPU_ARCH to be one of {ARCHS}, got 'dav-9999'; correct it, or leave it unset"
+    )
 
 
 def test_a_wrong_device_lists_the_right_ones(host: Host) -> None:
@@ -223,7 +281,7 @@ def test_the_variables_are_read_where_nothing_is_said(
     with pytest.raises(device.DeviceError) as refused:
         host.decide()
     assert str(refused.value) == (
-        "NPU_ARCH: expected dav-2201, the one hostcann emulates, got dav-2002: "
+        "expected NPU_ARCH=dav-2201, the one hostcann emulates, got dav-2002; "
         "leave NPU_ARCH unset on the host"
     )
     monkeypatch.delenv("NPU_ARCH")
@@ -240,7 +298,7 @@ def test_the_host_environment_is_what_set_env_sets(
         f'export ASCEND_HOME_PATH={prefix}\nexport TWO_LINES="a=b\nc"\necho chatter\n'
     )
     monkeypatch.setattr(device, "HOSTCANN", prefix)
-    found = device.resolve("host", "", host.dev)
+    found = device.resolve("host", "", host.root)
     assert device.line(found) == "device: host (hostcann 0.1.0), npu-arch dav-2201"
     assert found.env["ASCEND_HOME_PATH"] == str(prefix)
     assert found.env["TWO_LINES"] == "a=b\nc"
@@ -253,7 +311,7 @@ def test_the_host_without_its_toolkit_is_refused(
     monkeypatch.setattr(device, "HOSTCANN", host.root / "none")
     assert host.decide("host").description == "host (hostcann not built yet)"
     with pytest.raises(device.DeviceError) as refused:
-        device.resolve("host", "", host.dev)
+        device.resolve("host", "", host.root)
     assert str(refused.value) == (
         f"DEVICE=host: expected {host.root}/none/set_env.sh, got none: run make hostcann first"
     )
@@ -263,7 +321,7 @@ def test_a_broken_set_env_is_a_sentence(host: Host, monkeypatch: pytest.MonkeyPa
     (host.root / "set_env.sh").write_text("echo no disk >&2\nreturn 3\n")
     monkeypatch.setattr(device, "HOSTCANN", host.root)
     with pytest.raises(device.DeviceError) as refused:
-        device.resolve("host", "", host.dev)
+        device.resolve("host", "", host.root)
     assert str(refused.value) == f"{host.root}/set_env.sh could not be sourced: no disk"
 
 
@@ -282,7 +340,7 @@ def command_line(*argv: str, **variables: str) -> subprocess.CompletedProcess[st
         pytest.param(
             ["exec", "--", "true"],
             {"NPU_ARCH": "x"},
-            f"NPU_ARCH: expected {ARCHS}, got 'x'",
+            f"expected NPU_ARCH to be one of {ARCHS}, got 'x'; correct it, or leave it unset",
             id="exec",
         ),
         pytest.param(

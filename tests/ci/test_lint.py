@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/lint.py: every linter finds what it is there for, and --fix mends what a formatter can."""
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,8 +11,31 @@ import lint
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SETTINGS = (".clang-format", ".gersemirc", ".pymarkdown.json", ".yamllint", "pyproject.toml")
+SETTINGS = (
+    ".clang-format",
+    ".gersemirc",
+    ".hadolint.yaml",
+    ".pymarkdown.json",
+    ".yamllint",
+    "pyproject.toml",
+)
 TOOLS = {tool.name: tool for tool in lint.TOOLS}
+
+JOB = """\
+on: push
+permissions: {{}}
+jobs:
+  one:
+    runs-on: ubuntu-latest
+    steps: [{{run: 'echo "{}"'}}]
+"""
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: a, imag: b}]}
+"""
 
 # Linter -> a file with one thing wrong.
 SAMPLES = {
@@ -21,8 +45,12 @@ SAMPLES = {
     "shellcheck": ("a.sh", "#!/bin/sh\nrm $1\n"),
     "shfmt": ("a.sh", "if true; then\n  true\nfi\n"),
     "gersemi": ("CMakeLists.txt", "project( a )\n"),
+    "hadolint": ("docker/Dockerfile", "FROM debian:12\nRUN cd /tmp\n"),
+    "kubernetes": ("ci/k8s/a.yaml", POD),
     "yamllint": ("a.yaml", "a: 1\na: 2\n"),
     "pymarkdown": ("a.md", "# Title\n### Deep\n"),
+    "actionlint": (".github/workflows/a.yml", JOB.format("${{ github.nothing }}")),
+    "zizmor": (".github/workflows/a.yml", JOB.format("${{ github.event.issue.title }}")),
     "codespell": ("a.txt", "recie" + "ve\n"),
 }
 
@@ -42,17 +70,18 @@ def test_every_linter_has_a_sample() -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_linter_finds_its_sample(root: Path, name: str) -> None:
     file, text = SAMPLES[name]
+    (root / file).parent.mkdir(parents=True, exist_ok=True)
     (root / file).write_text(text)
     assert lint.matching(TOOLS[name], [file]) == [file]
-    assert file in lint.run([*TOOLS[name].check.split(), file])
+    assert file in lint.run([*shlex.split(TOOLS[name].check), file])
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if TOOLS[name].fix])
 def test_a_formatter_mends_its_sample(root: Path, name: str) -> None:
     file, text = SAMPLES[name]
     (root / file).write_text(text)
-    assert lint.run([*TOOLS[name].fix.split(), file]) == ""
-    assert lint.run([*TOOLS[name].check.split(), file]) == ""
+    assert lint.run([*shlex.split(TOOLS[name].fix), file]) == ""
+    assert lint.run([*shlex.split(TOOLS[name].check), file]) == ""
     assert (root / file).read_text() != text
 
 

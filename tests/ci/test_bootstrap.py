@@ -49,21 +49,34 @@ class Checkout:
         self.venv = root / ".venv"
         self.empty = root / "empty"
         self.empty.mkdir(parents=True)
-        (root / "ci" / "requirements").mkdir(parents=True)
-        for script in ("bootstrap.sh", "environment.py", "lock_file.py", "versions.py"):
+        (root / "ci" / "requirements" / "default").mkdir(parents=True)
+        for script in (
+            "bootstrap.sh",
+            "environment.py",
+            "lock_file.py",
+            "versions.py",
+            "wheel_cache.py",
+        ):
             shutil.copy(REPOSITORY / "ci" / script, root / "ci")
         (root / "versions.toml").write_text(
             f"""[stack]
 python = "{sys.version_info[0]}.{sys.version_info[1]}"
+torch = "1.0"
+[stacks]
+[torch_pythons]
+"1.0" = ["{sys.version_info[0]}.{sys.version_info[1]}"]
 [torch]
 index = "{(root / "index").as_uri()}"
 [platforms.{MACHINE}]
 [lock]
+on_demand = ["conda"]
+[lock.groups]
 dev = []
+conda = []
 """
         )
         tag = f"py{sys.version_info[0]}{sys.version_info[1]}"
-        self.lock = root / "ci" / "requirements" / f"{MACHINE}-{tag}-dev.txt"
+        self.lock = root / "ci" / "requirements" / "default" / f"{MACHINE}-{tag}-dev.txt"
         self.wheels = cache / "wheels" / f"{MACHINE}-{tag}"
 
     def write_lock(self, hashes: dict[str, str]) -> None:
@@ -71,22 +84,22 @@ dev = []
             "".join(f"{pin} \\\n    --hash=sha256:{digest}\n" for pin, digest in hashes.items())
         )
 
-    def start(self, source: str = "") -> subprocess.Popen[str]:
+    def start(self, source: str = "", *arguments: str) -> subprocess.Popen[str]:
         """`source` is pip's setting for where packages are, by default the folder of wheels."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "UV_"))}
         name, _, value = (source or f"PIP_FIND_LINKS={self.links}").partition("=")
         env |= {"PIP_INDEX_URL": self.empty.as_uri(), "PIP_CONFIG_FILE": os.devnull, name: value}
         env |= {"ASCENDC_OPS_CACHE": str(self.cache), "PYTHON": PYTHON}
         return subprocess.Popen(
-            [self.root / "ci" / "bootstrap.sh"],
+            [self.root / "ci" / "bootstrap.sh", *arguments],
             env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, source: str = "") -> tuple[int, str, str]:
-        process = self.start(source)
+    def run(self, source: str = "", *arguments: str) -> tuple[int, str, str]:
+        process = self.start(source, *arguments)
         out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
@@ -146,6 +159,28 @@ def test_a_second_run_does_nothing(checkout: Checkout) -> None:
     assert (checkout.venv / "installed").stat().st_mtime_ns == before
 
 
+def test_a_group_on_demand_is_added_when_asked_for(
+    checkout: Checkout, links: tuple[Path, dict[str, str]]
+) -> None:
+    digest = make_wheel(links[0], "beta", "1.0", {"beta.py": b"VALUE = 2\n"})
+    lock = checkout.lock.with_name(checkout.lock.name.replace("-dev", "-conda"))
+    lock.write_text(f"beta==1.0 \\\n    --hash=sha256:{digest}\n")
+    checkout.run()
+    assert checkout.imports("beta") == ""
+    code, out, err = checkout.run("", "conda")
+    assert (code, err) == (0, "")
+    assert "environment: download beta==1.0 ...\n" in out
+    assert (checkout.imports("alpha"), checkout.imports("beta")) == ("1", "2")
+    # The others are not made again for it, nor it for them.
+    assert checkout.run() == checkout.run("", "conda") == (0, "", "")
+    # A .venv that is made again has it only when it is asked for again.
+    (checkout.venv / "installed").unlink()
+    checkout.run()
+    assert checkout.imports("beta") == ""
+    checkout.run("", "conda")
+    assert checkout.imports("beta") == "2"
+
+
 def test_an_interrupted_venv_is_made_again(checkout: Checkout) -> None:
     checkout.run()
     (checkout.venv / "installed").unlink()
@@ -186,7 +221,7 @@ def test_a_damaged_wheel_in_the_cache_is_fetched_again(checkout: Checkout, damag
     wheel.write_bytes(damage)
     code, out, err = checkout.run()
     assert (code, err) == (0, "")
-    assert f"environment: {wheel.name} in the cache is damaged: fetched again\n" in out
+    assert f"{wheel}: expected the sha256 of the lock, got another: removed\n" in out
     assert wheel.read_bytes() == whole
 
 
