@@ -4,10 +4,11 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: ci/bootstrap.sh [--check]
+usage: ci/bootstrap.sh [--check | conda | evidence]
 
 Checks what the system must have, then creates or updates .venv from the hash-locked
-requirements in ci/requirements. --check stops after the check.
+requirements in ci/requirements. --check stops after the check; conda adds what builds conda
+packages, evidence what writes SBOMs.
 
   PYTHON             the Python to use, of the release in versions.toml (default: python3.11)
   ASCENDC_OPS_CACHE  where downloads are kept (default: ${XDG_CACHE_HOME:-~/.cache}/ascendc-ops)
@@ -27,8 +28,8 @@ need() {
 
 case $#,${1:-} in
     1,-h | 1,--help) usage && exit 0 ;;
-    0, | 1,--check) ;;
-    *) die "expected no argument or --check, got '$*'" ;;
+    0, | 1,--check | 1,conda | 1,evidence) ;;
+    *) die "expected no argument, --check, conda or evidence, got '$*'" ;;
 esac
 
 # Builtins only up to here: the tools looked for may not be there.
@@ -36,8 +37,9 @@ root=${BASH_SOURCE[0]}
 [[ $root == */* ]] || root=./$root
 root=${root%/*}/..
 while read -r name _ value; do
-    [[ $name != python ]] || release=${value//\"/}
+    [[ $name != python ]] || break
 done <"$root/versions.toml"
+release=${value//\"/}
 wanted=python$release
 python=${PYTHON:-$wanted}
 
@@ -61,4 +63,4 @@ fi
 command -v g++ >/dev/null || need g++ g++
 command -v make >/dev/null || need make make
 [[ $missing == 0 ]] || exit 1
-[[ ${1:-} == --check ]] || exec "$python" "$root/ci/environment.py"
+[[ ${1:-} == --check ]] || exec "$python" "$root/ci/environment.py" "$@"

@@ -3,12 +3,11 @@
 
 DEVICE=auto|host|npu: auto takes the NPU when device nodes and a real CANN are there, else the host.
 NPU_ARCH: the --npu-arch of the kernels; from the chip found, or the one hostcann stands for.
+BUILDING=1: nothing is run, so that DEVICE=npu with NPU_ARCH needs a CANN, but no NPU.
 """
 
 import argparse
-import fnmatch
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,15 +17,15 @@ from pathlib import Path
 
 from versions import ROOT, load_versions
 
+# From the sources: this runs before .venv is there. The doctor says the same sentences.
+sys.path.insert(0, str(ROOT / "python" / "ascendc-env"))
+from ascendc_env import mismatch, npu
+from ascendc_env import versions as known
+from ascendc_env.case import Case
+from ascendc_env.machine import Machine
+
 HOSTCANN = ROOT / "build" / "hostcann"
 KINDS = ("auto", "host", "npu")
-ASK_ACL = """
-import ctypes, sys
-acl = ctypes.CDLL(sys.argv[1])
-acl.aclrtGetSocName.restype = ctypes.c_char_p
-assert acl.aclInit(None) == 0
-print((acl.aclrtGetSocName() or b"").decode())
-"""
 
 
 class DeviceError(Exception):
@@ -42,37 +41,24 @@ class Device:
     description: str
 
 
-def device_nodes(dev: Path) -> list[str]:
-    return sorted(node.name for node in dev.glob("davinci[0-9]*"))
-
-
-def cann_problem(env: Mapping[str, str]) -> str:
-    """Why ASCEND_HOME_PATH names no CANN; empty when it does."""
-    home = env.get("ASCEND_HOME_PATH", "")
-    if not home:
-        return "ASCEND_HOME_PATH is not set: source CANN's set_env.sh first"
-    if not Path(home).is_dir():
-        return f"ASCEND_HOME_PATH names no folder: {home}"
-    if (Path(home) / "hostcann-version").exists():
-        return f"ASCEND_HOME_PATH is hostcann, not CANN: {home}; source CANN's set_env.sh instead"
-    return ""
-
-
-def choose_kind(wanted: str, env: Mapping[str, str], dev: Path) -> str:
+def choose_kind(wanted: str, case: Case) -> str:
     if wanted not in KINDS:
         raise DeviceError(f"DEVICE: expected {', '.join(KINDS)}, got '{wanted}'")
-    nodes = device_nodes(dev)
-    problem = cann_problem(env)
-    if wanted == "npu" and not nodes:
-        raise DeviceError(
-            f"DEVICE=npu: expected an NPU's device node {dev}/davinci0, found none: "
-            "run on an Ascend host, pass the node into the container, or use DEVICE=host"
-        )
-    if wanted == "npu" and problem:
-        raise DeviceError(f"DEVICE=npu: {problem}")
+    if wanted == "host":
+        return "host"
+    problem = mismatch.no_cann(case.home, case.machine.path(case.home or "/"), "CANN")
     if wanted == "auto":
-        return "npu" if nodes and not problem else "host"
-    return wanted
+        return "npu" if case.nodes and not problem else "host"
+    env = case.machine.env
+    needs_npu = env.get("BUILDING") != "1" or not env.get("NPU_ARCH")
+    if needs_npu and not case.nodes:
+        fix = "run on an Ascend host, pass the nodes into the container, or use DEVICE=host"
+        problem = npu.no_nodes(case)._replace(fix=fix)
+    elif needs_npu:
+        problem = problem or next(iter(npu.closed(case)), None)
+    if problem:
+        raise DeviceError(f"DEVICE=npu: {problem}")
+    return "npu"
 
 
 def source(script: Path, env: Mapping[str, str]) -> dict[str, str]:
@@ -86,96 +72,47 @@ def source(script: Path, env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs if name not in ("_", "SHLVL")}
 
 
-def chip_from_npu_smi(env: Mapping[str, str]) -> str:
-    tool = shutil.which("npu-smi", path=env.get("PATH")) or "/usr/local/sbin/npu-smi"
-    try:
-        command = [tool, "info"]
-        done = subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    # A device row starts `| <number> <name> |`, the name without its "Ascend".
-    row = re.search(r"^\|\s*\d+\s+(?:Ascend)?(\d{3}[\w-]*)\s*\|", done.stdout, re.MULTILINE)
-    return f"Ascend{row[1]}" if row else ""
-
-
-def chip_from_acl(home: Path, env: Mapping[str, str]) -> str:
-    """Asked of the library itself, in a child: a driver that does not fit may crash its caller."""
-    command = [sys.executable, "-c", ASK_ACL, str(home / "lib64" / "libascendcl.so")]
-    try:
-        done = subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return ""
-    # CANN may log to standard output before the answer.
-    return done.stdout.split()[-1] if done.returncode == 0 and done.stdout.split() else ""
-
-
-def find_chip(home: Path, env: Mapping[str, str], versions: dict) -> str:
-    """npu-smi names some boards only by their family, so its answer counts when it decides."""
-    named = chip_from_npu_smi(env)
-    if arch_of(named, versions):
-        return named
-    return chip_from_acl(home, env) or named
-
-
-def cann_release(home: Path) -> str:
-    for file in (*sorted(home.glob("*/ascend_toolkit_install.info")), home / "version.cfg"):
-        if file.is_file():
-            found = re.search(r"version=\W*([\w.]+)", file.read_text(errors="replace"), re.I)
-            if found:
-                return found[1]
-    return "of unknown release"
-
-
-def arch_of(chip: str, versions: dict) -> str:
-    matches = (a for p, a in versions["chips"].items() if fnmatch.fnmatchcase(chip, p))
-    return next(matches, "")
-
-
-def choose_arch(wanted: str, chip: str, versions: dict) -> str:
-    chips = versions["chips"]
-    archs = sorted(set(chips.values()))
+def choose_arch(wanted: str, case: Case) -> str:
     if wanted:
-        if wanted not in archs:
-            raise DeviceError(f"NPU_ARCH: expected {', '.join(archs)}, got '{wanted}'")
+        if problem := known.unknown_arch(case.versions, wanted):
+            raise DeviceError(str(problem))
         return wanted
-    if arch := arch_of(chip, versions):
-        return arch
-    found = f"chip '{chip}'" if chip else "no answer from npu-smi or aclrtGetSocName"
-    raise DeviceError(
-        f"NPU_ARCH: expected a chip of {', '.join(chips)}, got {found}: "
-        f"set NPU_ARCH to one of {', '.join(archs)}"
-    )
+    if problem := known.unknown_chip(case.versions, case.chip):
+        raise DeviceError(str(problem))
+    return known.arch_of(case.versions, case.chip)
 
 
-def decide(device: str = "", npu_arch: str = "", dev: Path = Path("/dev")) -> Device:
+def hostcann(env: Mapping[str, str]) -> Path:
+    """The one built here; where none is, the one of the environment, such as conda's."""
+    named = Path(env.get("ASCEND_HOME_PATH") or "/")
+    if not HOSTCANN.is_dir() and (named / "hostcann-version").is_file():
+        return named
+    return HOSTCANN
+
+
+def decide(device: str = "", npu_arch: str = "", root: Path = Path("/")) -> Device:
     """Which device it will be; on the host its toolkit need not be built yet."""
     env = dict(os.environ)
-    versions = load_versions()
-    kind = choose_kind(device or env.get("DEVICE") or "auto", env, dev)
+    case = Case(Machine(env, sys.executable, root), load_versions())
     npu_arch = npu_arch or env.get("NPU_ARCH", "")
-    if kind == "host":
-        arch = versions["hostcann"]["npu_arch"]
-        # Validated like a chip's, so that a wrong NPU_ARCH is refused on every device.
-        if npu_arch and choose_arch(npu_arch, "", versions) != arch:
-            raise DeviceError(
-                f"NPU_ARCH: expected {arch}, the one hostcann emulates, got {npu_arch}: "
-                "leave NPU_ARCH unset on the host"
-            )
-        version = HOSTCANN / "hostcann-version"
-        built = version.read_text().strip() if version.is_file() else "not built yet"
-        return Device("host", arch, env, f"host (hostcann {built})")
-    home = Path(env["ASCEND_HOME_PATH"])
-    chip = find_chip(home, env, versions)
-    arch = choose_arch(npu_arch, chip, versions)
-    return Device("npu", arch, env, f"npu ({chip or 'unknown chip'}, CANN {cann_release(home)})")
+    if choose_kind(device or env.get("DEVICE") or "auto", case) == "host":
+        arch = choose_arch(npu_arch or case.versions["hostcann"]["npu_arch"], case)
+        if problem := known.not_emulated(case.versions, arch):
+            raise DeviceError(str(problem))
+        home = hostcann(env)
+        built = (home / "hostcann-version").is_file()
+        name = mismatch.cann_name(home) if built else "hostcann not built yet"
+        return Device("host", arch, env, f"host ({name})")
+    arch = choose_arch(npu_arch, case)
+    return Device("npu", arch, env, f"npu ({case.chip or 'unknown chip'}, {case.cann})")
 
 
-def resolve(device: str = "", npu_arch: str = "", dev: Path = Path("/dev")) -> Device:
+def resolve(device: str = "", npu_arch: str = "", root: Path = Path("/")) -> Device:
     """The device with the environment that its toolkit needs."""
-    chosen = decide(device, npu_arch, dev)
+    chosen = decide(device, npu_arch, root)
     env = chosen.env
     if chosen.kind == "host":
-        script = HOSTCANN / "set_env.sh"
+        script = hostcann(env) / "set_env.sh"
         if not script.is_file():
             raise DeviceError(f"DEVICE=host: expected {script}, got none: run make hostcann first")
         env = source(script, env)

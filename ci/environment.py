@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Creates .venv from the hash-locked requirements; downloads are kept in one cache folder.
 
-Run by ci/bootstrap.sh, with nothing but the standard library.
+An argument is a group of versions.toml's [lock] to add that is installed on demand. Run by
+ci/bootstrap.sh, with nothing but the standard library.
 """
 
 import fcntl
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,24 +24,15 @@ from lock_file import (
     Requirement,
     die,
     lock_path,
-    normalize,
     read_lock,
     refuse_unhashed,
 )
-from versions import ROOT, load_versions
+from versions import ROOT, VersionsError, chosen, load_versions
+from wheel_cache import BootstrapError, cache_folder, cached_wheels, wheel_folder
 
 VENV = ROOT / ".venv"
 STAMP = VENV / "installed"
 LOG = ROOT / "build" / "log" / "environment.log"
-
-
-class BootstrapError(Exception):
-    """A sentence for the user."""
-
-
-def cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("ASCENDC_OPS_CACHE") or Path(home) / "ascendc-ops").absolute()
 
 
 @contextmanager
@@ -64,28 +57,6 @@ def run(command: list, **environment: str) -> None:
         lines = LOG.read_text(encoding="utf-8", errors="replace")[start:].splitlines()
         errors = [line for line in lines if line.lower().startswith("error")] or lines[-1:]
         raise BootstrapError(errors[-1] if errors else f"exit code {done.returncode}")
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def cached_wheels(folder: Path, requirements: list[Requirement]) -> dict[str, Path]:
-    """Pin -> wheel, of those in the cache that have the lock's hash; damaged ones are removed."""
-    found = {}
-    by_key = {(r.name, r.version): r for r in requirements}
-    for wheel in folder.glob("*.whl"):
-        name, version = wheel.name.split("-")[:2]
-        requirement = by_key.get((normalize(name), version))
-        if requirement is None:
-            continue
-        if sha256(wheel) in requirement.hashes:
-            found[requirement.pin] = wheel
-        else:
-            print(f"environment: {wheel.name} in the cache is damaged: fetched again", flush=True)
-            wheel.unlink()
-    return found
 
 
 def prepare_pip(cache: Path) -> Path:
@@ -139,6 +110,32 @@ def fetch(pip: Path, batch: list[Requirement], scratch: Path, folder: Path, inde
         wheel.replace(folder / wheel.name)
 
 
+@contextmanager
+def my_turn(cache: Path):
+    """Two clones that start together share the downloads instead of racing for them."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield
+
+
+def collect(locks: list[Path], folder: Path, cache: Path, index: str) -> dict[str, Path]:
+    """Pin -> wheel, of everything that the locks hold: from the cache, or downloaded into it."""
+    requirements: dict[str, Requirement] = {}
+    for path in locks:
+        held = read_lock(path)
+        refuse_unhashed(path, held)
+        requirements |= {r.pin: r for r in held}
+    folder.mkdir(parents=True, exist_ok=True)
+    with step("check the wheels in the cache"):
+        wheels = cached_wheels(folder, list(requirements.values()))
+    missing = [r for pin, r in requirements.items() if pin not in wheels]
+    if missing:
+        download(missing, folder, cache, index)
+        wheels = cached_wheels(folder, list(requirements.values()))
+    return wheels
+
+
 def install(locks: list[Path], wheels: dict[str, Path], folder: Path, cache: Path) -> None:
     uv_wheel = next((path for pin, path in wheels.items() if pin.startswith("uv==")), None)
     if uv_wheel is None:
@@ -166,6 +163,17 @@ def install(locks: list[Path], wheels: dict[str, Path], folder: Path, cache: Pat
                 ) from error
 
 
+def add(locks: list[Path], _wheels: dict[str, Path], folder: Path, cache: Path) -> None:
+    """More for the .venv that is there; its uv is in it."""
+    command = [VENV / "bin" / "uv", "--no-config", "pip", "install", "--compile-bytecode"]
+    command += ["--python", VENV / "bin" / "python", "--require-hashes", "--no-deps"]
+    command += ["--no-index", "--find-links", folder]
+    for lock in locks:
+        command += ["--requirements", lock]
+    with step("add to .venv"):
+        run(command, UV_CACHE_DIR=str(cache / "uv"))
+
+
 def key(locks: list[Path]) -> str:
     """What .venv was made from: when this changes, it is made again."""
     digest = hashlib.sha256()
@@ -175,54 +183,52 @@ def key(locks: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def is_current(wanted: str) -> bool:
+def is_current(stamp: Path, wanted: str) -> bool:
     try:
-        return STAMP.read_text(encoding="utf-8") == wanted and (VENV / "bin" / "python").exists()
+        return stamp.read_text(encoding="utf-8") == wanted and (VENV / "bin" / "python").exists()
     except OSError:
         return False
 
 
 def main() -> None:
-    versions = load_versions()
+    versions = chosen()
     machine = platform.machine()
     if machine not in versions["platforms"]:
         raise BootstrapError(
             f"expected a machine of {' or '.join(versions['platforms'])}, got {machine}"
         )
-    locks = [lock_path(versions, machine, group) for group in versions["lock"]]
+    lock = versions["lock"]
+    groups = [group for group in lock["groups"] if group not in lock["on_demand"]]
+    provide(versions, [lock_path(versions, machine, group) for group in groups], STAMP, install)
+    # Tools are locked for the default stack, and go with every other one.
+    tools = load_versions()
+    for group in sys.argv[1:]:
+        stamp = STAMP.with_name(f"installed-{group}")
+        provide(tools, [lock_path(tools, machine, group)], stamp, add)
+
+
+def provide(versions: dict, locks: list[Path], stamp: Path, place: Callable) -> None:
+    """Downloads what the locks hold and places it, unless the stamp says that it is there."""
     wanted = key(locks)
-    if is_current(wanted):
+    if is_current(stamp, wanted):
         return
-    requirements: dict[str, Requirement] = {}
-    for path in locks:
-        held = read_lock(path)
-        refuse_unhashed(path, held)
-        requirements |= {r.pin: r for r in held}
     start = time.monotonic()
     cache = cache_folder()
-    folder = cache / "wheels" / f"{machine}-{locks[0].name.split('-')[1]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as turn:
-        # Two clones that start together share the downloads instead of racing for them.
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        if is_current(wanted):
+    with my_turn(cache):
+        if is_current(stamp, wanted):
             return
-        STAMP.unlink(missing_ok=True)
-        with step("check the wheels in the cache"):
-            wheels = cached_wheels(folder, list(requirements.values()))
-        missing = [r for pin, r in requirements.items() if pin not in wheels]
-        if missing:
-            download(missing, folder, cache, versions["torch"]["index"])
-            wheels = cached_wheels(folder, list(requirements.values()))
-        install(locks, wheels, folder, cache)
-        STAMP.write_text(wanted, encoding="utf-8")
+        stamp.unlink(missing_ok=True)
+        folder = wheel_folder(versions)
+        wheels = collect(locks, folder, cache, versions["torch"]["index"])
+        place(locks, wheels, folder, cache)
+        stamp.write_text(wanted, encoding="utf-8")
     print(f"environment: .venv is ready: {time.monotonic() - start:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
     try:
         main()
-    except (BootstrapError, LockError) as error:
+    except (BootstrapError, LockError, VersionsError) as error:
         die(f"environment: {error}")
     except OSError as error:
         die(f"environment: cannot write {error.filename}: {error.strerror}")

@@ -19,3 +19,7 @@ cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo 
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DHOSTCANN_BUILD_TESTS=$testing
 cmake --build "$tree"
 cmake --install "$tree" >/dev/null
+# What an earlier source installed must not be found beside it.
+export LC_ALL=C
+comm -23 <(find "$root/build/hostcann" -not -type d | sort) <(sort "$tree/install_manifest.txt") |
+    xargs --no-run-if-empty --delimiter='\n' rm

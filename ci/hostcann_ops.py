@@ -6,24 +6,22 @@ import ctypes
 import os
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 # libopapi.so needs torch's libraries; torch_npu would load a device for nothing.
-os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
-import torch  # noqa: F401
+with mock.patch.dict(os.environ, TORCH_DEVICE_BACKEND_AUTOLOAD="0"):
+    import torch  # noqa: F401
 
 
-def operators(prefix: Path) -> list[tuple[str, str]]:
-    """(name, family) of every operator, by family and name."""
+def operators(prefix: Path) -> list[tuple[str, str, str]]:
+    """(name, family, kinds of its arguments) of every operator, by family and name."""
     library = ctypes.CDLL(str(prefix / "lib64" / "libopapi.so"))
-    name, family = ctypes.c_char_p(), ctypes.c_char_p()
+    strings = [ctypes.c_char_p() for _ in range(3)]
     found = []
-    while (
-        library.hostcann_operator(
-            ctypes.c_size_t(len(found)), ctypes.byref(name), ctypes.byref(family)
-        )
-        == 0
-    ):
-        found.append((name.value.decode(), family.value.decode()))
+    index = 0
+    while library.hostcann_operator(ctypes.c_size_t(index), *map(ctypes.byref, strings)) == 0:
+        found.append(tuple(string.value.decode() for string in strings))
+        index += 1
     return sorted(found, key=lambda entry: (entry[1], entry[0]))
 
 
@@ -36,9 +34,9 @@ def main() -> None:
             f" '{prefix}'; run make hostcann-ops"
         )
     found = operators(prefix)
-    for name, family in found:
+    for name, family, _ in found:
         print(f"{name:<40} {family}")
-    families = Counter(family for _, family in found)
+    families = Counter(family for _, family, _ in found)
     print(f"{len(found)} operators: {', '.join(f'{n} {f}' for f, n in sorted(families.items()))}")
 
 

@@ -25,6 +25,7 @@ from versions import ROOT, load_versions
 BIN = ROOT / ".venv" / "bin"
 CPP = ("*.c", "*.cpp", "*.h", "*.asc")
 CMAKE = ("CMakeLists.txt", "*/CMakeLists.txt", "*.cmake")
+WORKFLOWS = (".github/workflows/*.yml",)
 # The trees whose compile commands clang-tidy reads.
 TREES = ("wrappers", "hostcann")
 TIDY_CACHE = ROOT / "build" / "lint" / "clang-tidy"
@@ -44,8 +45,12 @@ TOOLS = [
     Tool("ruff format", ("*.py", "*.pyi"), "ruff format --quiet --diff", "ruff format --quiet"),
     Tool("shellcheck", ("*.sh",), "shellcheck"),
     Tool("shfmt", ("*.sh",), "shfmt -i 4 -ci -d", "shfmt -i 4 -ci -w"),
+    Tool("hadolint", ("*/Dockerfile*",), "hadolint --config .hadolint.yaml"),
+    Tool("kubernetes", ("ci/k8s/*.yaml",), "kubernetes-validate --strict --quiet"),
     Tool("gersemi", CMAKE, "gersemi -q --check --diff", "gersemi -q -i"),
     Tool("yamllint", ("*.yaml", "*.yml"), "yamllint --strict"),
+    Tool("actionlint", WORKFLOWS, f"python {shlex.quote(str(ROOT / 'ci' / 'actionlint.py'))}"),
+    Tool("zizmor", WORKFLOWS, "zizmor --offline --quiet"),
     Tool("pymarkdown", ("*.md",), "pymarkdown --config .pymarkdown.json scan"),
     Tool("codespell", ("*",), "codespell"),
 ]

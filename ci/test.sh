@@ -19,25 +19,16 @@ python=.venv/bin/python
 export PATH=$root/.venv/bin:$PATH
 failed=()
 
-# hostcann stands in for CANN on the host only, and so do its own tests.
+# Before the matrix: it takes a minute, and this a moment.
 if [[ ${DEVICE:-} == host ]] && ! g++ -E -x c++ - <<<'#include <gtest/gtest.h>' >/dev/null 2>&1; then
     die "GoogleTest's headers are missing: apt-get install libgtest-dev"
 fi
 
 "$python" tests/matrix/run.py --variant "${VARIANT:-both}" || failed+=(matrix)
 
+# hostcann stands in for CANN on the host only, and so do its own tests.
 if [[ ${DEVICE:-} == host ]]; then
-    if ci/step.sh 'hostcann tests' ci/hostcann.sh --tests; then
-        log=build/log/ctest.log
-        if ctest --test-dir build/cmake/hostcann --output-on-failure -j"$(nproc)" >"$log" 2>&1; then
-            tail -n 3 "$log"
-        else
-            tail -n 60 "$log" >&2
-            failed+=(hostcann)
-        fi
-    else
-        failed+=(hostcann)
-    fi
+    ci/hostcann_test.sh --cpp || failed+=(hostcann)
 fi
 
 # Last, so that pytest's closing line is the run's. A file's tests share what they built, so it stays whole.
