@@ -86,19 +86,3 @@ def test_shown_table_is_what_the_matrix_prints(readme: str) -> None:
             for group in groups
         ], f"replace the table in {readme} by what make matrix prints"
     assert shown[-1] == f"matrix: {len(report['cases'])} passed, 0 failed"
-
-
-@pytest.mark.parametrize("readme", READMES)
-def test_support_table_names_the_stack_of_versions_toml(readme: str) -> None:
-    stack = VERSIONS["stack"]
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in (REPOSITORY / readme).read_text(encoding="utf-8").splitlines()
-        if re.match(r"\| \d+\.\d+ \| \d+\.\d+\.\d+", line)
-    ]
-    assert rows
-    for row in rows:
-        assert row[0] == stack["python"]
-        assert row[1].startswith(stack["torch"])
-        assert row[2] == stack["torch_npu"]
-        assert row[3] in (stack["cann"], f"hostcann {VERSIONS['project']['version']}")
