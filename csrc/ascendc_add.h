@@ -12,4 +12,8 @@ namespace ascendc_ops {
 // asynchronous. Throws c10::Error naming the argument, the rule and what was given.
 at::Tensor ascendc_add(const at::Tensor& x, const at::Tensor& y);
 
+// The same for meta tensors, which have a shape and no memory: the checks that need none, and an
+// output without any. Tracing, torch.export and torch.compile ask for it.
+at::Tensor ascendc_add_meta(const at::Tensor& x, const at::Tensor& y);
+
 }  // namespace ascendc_ops

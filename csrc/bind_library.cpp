@@ -11,3 +11,5 @@ TORCH_LIBRARY_FRAGMENT(ascendc_ops, m) { m.def("ascendc_add(Tensor x, Tensor y) 
 TORCH_LIBRARY_IMPL(ascendc_ops, PrivateUse1, m) {
   m.impl("ascendc_add", &ascendc_ops::ascendc_add);
 }
+
+TORCH_LIBRARY_IMPL(ascendc_ops, Meta, m) { m.impl("ascendc_add", &ascendc_ops::ascendc_add_meta); }

@@ -3,6 +3,7 @@
 
 #include <acl/acl_base.h>
 #include <c10/core/DeviceType.h>
+#include <c10/util/DimVector.h>
 
 #include <sstream>
 
@@ -24,6 +25,9 @@ std::string device_text(const at::Tensor& tensor) {
 std::string where(const Argument& arg) {
   return std::string(arg.op) + ": argument '" + arg.name + "': ";
 }
+
+// A traced tensor's sizes may be symbols; asking for the number fixes it for the trace.
+int64_t number(const c10::SymInt& value) { return value.guard_int(__FILE__, __LINE__); }
 
 }  // namespace
 
@@ -68,8 +72,10 @@ void check_dtype(const Argument& arg, c10::ScalarType expected) {
 }
 
 void check_shape(const Argument& arg, c10::IntArrayRef expected) {
-  TORCH_CHECK(arg.tensor.sizes() == expected, where(arg), "expected shape ", to_text(expected),
-              ", got ", to_text(arg.tensor.sizes()));
+  c10::DimVector sizes;
+  for (const c10::SymInt& size : arg.tensor.sym_sizes()) sizes.push_back(number(size));
+  TORCH_CHECK(expected == sizes, where(arg), "expected shape ", to_text(expected), ", got ",
+              to_text(c10::IntArrayRef(sizes)));
 }
 
 void check_contiguous(const Argument& arg) {
@@ -80,11 +86,11 @@ void check_contiguous(const Argument& arg) {
 void check_materialised(const Argument& arg) {
   TORCH_CHECK(!arg.tensor.is_neg(), where(arg),
               "expected values in memory, got a lazily negated tensor; call resolve_neg()");
-  const auto elements = static_cast<size_t>(arg.tensor.storage_offset() + arg.tensor.numel());
-  const size_t needed = elements * arg.tensor.itemsize();
-  TORCH_CHECK(arg.tensor.storage().nbytes() >= needed, where(arg),
-              "expected a storage of at least ", needed, " bytes, got ",
-              arg.tensor.storage().nbytes());
+  const int64_t elements = number(arg.tensor.sym_storage_offset()) + number(arg.tensor.sym_numel());
+  const int64_t needed = elements * static_cast<int64_t>(arg.tensor.itemsize());
+  const int64_t held = number(arg.tensor.storage().sym_nbytes());
+  TORCH_CHECK(held >= needed, where(arg), "expected a storage of at least ", needed, " bytes, got ",
+              held);
 }
 
 void check_no_grad(const Argument& arg) {

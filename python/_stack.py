@@ -4,28 +4,30 @@
 import importlib
 import importlib.metadata
 import os
-import re
 import sys
+from pathlib import Path
 
-
-def _public(version: str) -> str:
-    # 2.13.0+cpu and 2.13.0 are the same release: the local part names torch's build, not its ABI.
-    return version.partition("+")[0]
+from . import _mismatch
 
 
 def _check_version(package: str, distribution: str, built: str) -> None:
     try:
         found = importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError as error:
-        raise ImportError(
-            f"{package}: built for {distribution} {built}, found none in {sys.executable}; "
-            f"install {distribution}=={_public(built)}"
-        ) from error
-    if _public(found) != _public(built):
-        raise ImportError(
-            f"{package}: built for {distribution} {built}, found {found}; install "
-            f"{distribution}=={_public(built)} or a build of {package} for {distribution} {found}"
-        )
+        fix = f"install {distribution}=={_mismatch.public(built)}"
+        problem = _mismatch.absent(distribution, sys.executable, fix)
+        raise ImportError(f"{package}: {problem}") from error
+    if problem := _mismatch.not_what_it_was_built_for(package, distribution, built, found):
+        raise ImportError(f"{package}: {problem}")
+
+
+def _check_cann(package: str, built: str) -> None:
+    folder = Path(os.environ.get("ASCEND_HOME_PATH", ""))
+    # Unset, or no folder: torch_npu then says what it misses.
+    if not folder.is_absolute() or not folder.is_dir():
+        return
+    if problem := _mismatch.other_kind_of_cann(package, built, _mismatch.cann_name(folder)):
+        raise ImportError(f"{package}: {problem}")
 
 
 def _cause(error: BaseException) -> str:
@@ -36,33 +38,27 @@ def _cause(error: BaseException) -> str:
         messages.append(str(link))
         link = link.__cause__ or link.__context__
     text = "\n".join(messages)
-    if missing := re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", text):
-        return (
-            f"the library {missing[1]} of CANN was not found; source set_env.sh of CANN or "
-            "hostcann before starting Python"
-        )
-    if symbol := re.search(r"undefined symbol: (\S+)", text):
-        return (
-            f"the symbol {symbol[1].rstrip(',')} is missing; install the CANN, torch and torch_npu "
-            "that belong together (README, support table)"
-        )
+    if problem := _mismatch.not_loaded(text):
+        return str(problem)
     first = text.strip().splitlines()
     return first[0] if first else repr(error)
 
 
-def import_stack(package: str, torch: str, torch_npu: str) -> None:
+def import_stack(package: str, torch: str, torch_npu: str, cann: str) -> None:
     """Check the installed versions against the ones `package` was built for and import both.
 
     Args:
         package: name of the importing package, the start of every message.
         torch: version of torch the package was built for.
         torch_npu: version of torch_npu the package was built for.
+        cann: name of the CANN its kernels were compiled with.
 
     Raises:
         ImportError: one sentence with the cause; the original error is chained.
     """
     _check_version(package, "torch", torch)
     _check_version(package, "torch_npu", torch_npu)
+    _check_cann(package, cann)
     # torch autoloads torch_npu while it is itself half imported and hides the reason of a failure,
     # so the two are imported one after the other.
     variable = "TORCH_DEVICE_BACKEND_AUTOLOAD"

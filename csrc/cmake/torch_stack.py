@@ -8,26 +8,32 @@ with one sentence on stderr when something is missing or does not belong togethe
 import importlib.metadata
 import importlib.util
 import os
-import re
 import sys
 import sysconfig
 from pathlib import Path
 from typing import NoReturn
 
+# The sentences are ascendc-env's, which need not be installed here.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "ascendc-env"))
+from ascendc_env import mismatch, versions
 
-def fail(sentence: str) -> NoReturn:
+
+def fail(sentence: object) -> NoReturn:
     sys.exit(f"ascendc_ops: {sentence}")
+
+
+def another_interpreter(problem: mismatch.Mismatch, package: str) -> NoReturn:
+    fix = f"configure with -DPython3_EXECUTABLE=<the interpreter {package} is installed for>"
+    fail(problem._replace(fix=fix))
 
 
 def package_dir(name: str) -> Path:
     """Folder of the package `name`, found without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        fail(
-            f"expected {name} in {sys.executable}, got an interpreter without it; "
-            f"configure with -DPython3_EXECUTABLE=<the interpreter {name} is installed for>"
-        )
-    return Path(spec.submodule_search_locations[0])
+        another_interpreter(mismatch.absent(name, sys.executable), name)
+    # As CMake writes it on the command line, so that no link hides it from -ffile-prefix-map.
+    return Path(spec.submodule_search_locations[0]).resolve()
 
 
 def version(name: str) -> str:
@@ -37,30 +43,27 @@ def version(name: str) -> str:
         fail(f"expected {name} to be installed, got a folder without metadata; reinstall it")
 
 
-def release(text: str) -> str:
-    """2.9.0 for 2.9.0.post6 and for 2.9.0+cpu: what torch and torch_npu must share."""
-    found = re.match(r"\d+\.\d+\.\d+", text)
-    return found.group() if found else text
-
-
 def main() -> None:
     # Importing torch must not load torch_npu by way of torch's backend autoloading.
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     torch_dir = package_dir("torch")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    built_for = sorted(path.name for path in torch_dir.glob("_C.*.so"))
-    if built_for and f"_C{suffix}" not in built_for:
-        fail(
-            f"expected torch for {sys.executable} (_C{suffix}), got {built_for[0]} in {torch_dir}; "
-            "configure with -DPython3_EXECUTABLE=<the interpreter torch is installed for>"
-        )
+    built = sorted(torch_dir.glob("_C.*.so"))
+    if built and torch_dir / f"_C{suffix}" not in built:
+        problem = mismatch.other_interpreter("torch", sys.executable, suffix, built[0])
+        another_interpreter(problem, "torch")
     torch_version, npu_version = version("torch"), version("torch_npu")
     npu_dir = package_dir("torch_npu")
-    if release(torch_version) != release(npu_version):
-        fail(
-            f"expected torch_npu for torch {release(torch_version)}, got torch {torch_version} "
-            f"with torch_npu {npu_version}; install the pair named in versions.toml"
-        )
+    home = Path(os.environ["ASCEND_HOME_PATH"])
+    cann, release = mismatch.cann_name(home), mismatch.cann_release(home)
+    table = versions.load()
+    right = versions.torch_npu_for(table, torch_version, release)
+    problem = mismatch.unpaired(torch_version, npu_version, right)
+    # hostcann serves every torch_npu, whatever the release that it stands in for.
+    if not problem and not cann.startswith("hostcann"):
+        problem = versions.other_cann(table, torch_version, npu_version, release)
+    if problem:
+        fail(problem)
     try:
         import torch
     except Exception as error:
@@ -71,6 +74,7 @@ def main() -> None:
         "TORCH_CXX11_ABI": int(torch._C._GLIBCXX_USE_CXX11_ABI),
         "TORCH_NPU_VERSION": npu_version,
         "TORCH_NPU_DIR": npu_dir,
+        "CANN": cann,
         "PYBIND11_DIR": package_dir("pybind11") / "share/cmake/pybind11",
         "SITE_PACKAGES": torch_dir.parent,
     }

@@ -3,6 +3,7 @@
 
 import importlib.metadata
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 CMAKE = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 TORCH = importlib.metadata.version("torch")
+TORCH_NPU = importlib.metadata.version("torch_npu")
 ARCHITECTURES = "dav-2002, dav-2201, dav-3510"
 
 
@@ -71,6 +73,35 @@ def test_unset_ascend_home_path(tmp_path: Path) -> None:
     )
 
 
+def test_ascend_home_path_that_is_no_folder(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone")
+    result = configure(tmp_path / "build", *arguments(), ASCEND_HOME_PATH=gone)
+    assert result.returncode != 0
+    assert sentence(result) == (
+        f"ascendc_ops: expected ASCEND_HOME_PATH to name CANN or hostcann, got {gone}, which is no "
+        "folder; source its set_env.sh first"
+    )
+
+
+def test_cann_that_is_not_for_this_torch_npu(tmp_path: Path) -> None:
+    # hostcann's tree as CANN of another line: without the file by which it says what it is.
+    home = tmp_path / "cann"
+    home.mkdir()
+    for part in Path(os.environ["ASCEND_HOME_PATH"]).iterdir():
+        if part.name != "hostcann-version" and not part.name.endswith("-linux"):
+            (home / part.name).symlink_to(part)
+    info = home / f"{platform.machine()}-linux" / "ascend_toolkit_install.info"
+    info.parent.mkdir()
+    info.write_text("package_name=Ascend-cann-toolkit\nversion=8.2.RC1\n")
+    result = configure(tmp_path / "build", *arguments(), ASCEND_HOME_PATH=str(home))
+    assert result.returncode != 0
+    assert sentence(result) == (
+        f"ascendc_ops: expected CANN 9.1.0 for torch_npu {TORCH_NPU}, got CANN 8.2.RC1; install "
+        "CANN "
+        "9.1.0, or a torch_npu for CANN 8.2.RC1: 2.6.0, 2.5.1.post1, 2.1.0.post13"
+    )
+
+
 @pytest.mark.parametrize("arch", ["", "ascend910b1", "dav-9999", " dav-2201", "DAV-2201"])
 def test_missing_or_unknown_npu_arch(arch: str, tmp_path: Path) -> None:
     result = configure(tmp_path / "build", *arguments(arch=arch))
@@ -124,7 +155,7 @@ def test_torch_npu_of_another_torch(version: str, tmp_path: Path) -> None:
     release = TORCH.partition("+")[0]
     assert sentence(result) == (
         f"ascendc_ops: expected torch_npu for torch {release}, got torch {TORCH} with torch_npu "
-        f"{version}; install the pair named in versions.toml"
+        f"{version}; install torch_npu=={TORCH_NPU} or torch==2.12.0"
     )
 
 

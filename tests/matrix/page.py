@@ -89,6 +89,8 @@ def verdict(report) -> str:
     total = sum(counts.values())
     if counts["failed"]:
         return f"{counts['failed']} of {total} rows failed"
+    if report.partial:
+        return f"Stopped after {counts['passed']} of {total} rows"
     if not report.passed:
         return "Nothing was proven"
     if counts["not_run"]:
@@ -98,9 +100,9 @@ def verdict(report) -> str:
 
 def head(report) -> str:
     operators = sorted({result.operator for result in report.results})
-    names = {"python": "Python", "cann": "CANN", "npu_arch": "npu-arch", "chip": "Chip"}
-    facts = {"Device": report.device}
-    facts |= {names.get(name, name): value for name, value in report.stack.items() if value}
+    names = {"python": "Python", "cann": "CANN", "npu_arch": "npu-arch"}
+    names |= {name: name.capitalize() for name in ("device", "container", "chip", "partial")}
+    facts = {names.get(name, name): value for name, value in report.facts.items() if value}
     facts["Took"] = f"{report.seconds:g} s"
     listed = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>"

@@ -85,8 +85,8 @@ def on_cpu() -> Callable:
     return lambda _subject, tensor: tensor
 
 
-def on_meta() -> Callable:
-    return lambda _subject, tensor: tensor.to("meta")
+def on_meta(then: Callable = lambda tensor: tensor) -> Callable:
+    return lambda _subject, tensor: then(tensor.to("meta"))
 
 
 def on_device(index: int) -> Callable:

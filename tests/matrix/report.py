@@ -67,6 +67,10 @@ class Report:
     variants: tuple[str, ...]
     results: list[Result]
     seconds: float
+    # The image it ran in, where it ran in one.
+    container: str = ""
+    # Stopped from outside: rows are missing, so it proves nothing.
+    partial: bool = False
 
     def counts(self, **where) -> dict[str, int]:
         chosen = Counter(
@@ -89,7 +93,14 @@ class Report:
     @property
     def passed(self) -> bool:
         ran = {result.variant for result in self.results if result.outcome == "passed"}
-        return not self.failures and ran >= set(self.variants)
+        return not self.partial and not self.failures and ran >= set(self.variants)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a page and a JUnit file say beside the rows."""
+        where = {"container": self.container} if self.container else {}
+        state = {"partial": "stopped before every row had run"} if self.partial else {}
+        return {"device": self.device, **where, **self.stack, **state}
 
     @property
     def stack_line(self) -> str:
@@ -109,7 +120,9 @@ class Report:
     def as_json(self) -> dict:
         return {
             "device": self.device,
+            "container": self.container,
             "kind": self.kind,
+            "partial": self.partial,
             "passed": self.passed,
             "seconds": self.seconds,
             "stack": self.stack,
@@ -166,7 +179,7 @@ def junit(report: Report) -> str:
             time=f"{sum(result.seconds for result in results):.3f}",
         )
         properties = ElementTree.SubElement(suite, "properties")
-        for name, value in {"device": report.device, **report.stack}.items():
+        for name, value in report.facts.items():
             ElementTree.SubElement(properties, "property", name=name, value=str(value or ""))
         for result in results:
             case = ElementTree.SubElement(
@@ -204,7 +217,8 @@ def text(report: Report, logs: Path) -> str:
         said += [f"what each process said: {logs}", ""]
     for reason, count in report.reasons().items():
         said.append(f"not run: {count} rows: {reason}")
-    said.append(f"matrix: {total['passed']} passed, {total['failed']} failed")
+    partial = " (partial: the run was stopped)" if report.partial else ""
+    said.append(f"matrix: {total['passed']} passed, {total['failed']} failed{partial}")
     return "\n".join(said)
 
 

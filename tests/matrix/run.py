@@ -47,6 +47,16 @@ class CannotRunError(Exception):
     """A sentence for the user: nothing was tested."""
 
 
+class StoppedError(Exception):
+    """A stop from outside, as `docker stop` sends it: what was tested until then is reported."""
+
+
+def stop(_number, _frame) -> None:
+    # Once: the report is written in the seconds that are left.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise StoppedError
+
+
 class Lanes:
     """The processes that run now, so that an interrupt can end them all at once."""
 
@@ -201,13 +211,14 @@ def ending_of(process: Process, code: int) -> str:
     return ""
 
 
-def outcomes(cases, runs: list[LaneRun]) -> list[report.Result]:
+def outcomes(cases, runs: list[LaneRun], stopped: bool) -> list[report.Result]:
     """One result per expected case, and one for each that was reported but is not expected."""
     by_lane = {run.lane.name: run for run in runs}
-    results = [outcome(case, by_lane[case.lane]) for case in cases]
+    results = [outcome(case, by_lane[case.lane], stopped) for case in cases]
     expected = {case.key for case in cases}
     for run in runs:
-        blame_endings(run, results)
+        if not stopped:
+            blame_endings(run, results)
         results += [
             report.unexpected(key, run.lane.name)
             for process in run.processes
@@ -217,7 +228,7 @@ def outcomes(cases, runs: list[LaneRun]) -> list[report.Result]:
     return results
 
 
-def outcome(case, run: LaneRun) -> report.Result:
+def outcome(case, run: LaneRun, stopped: bool) -> report.Result:
     ended = run.entries("end", case.key)
     if len(ended) == 1:
         process, entry = ended[0]
@@ -228,6 +239,8 @@ def outcome(case, run: LaneRun) -> report.Result:
         return result
     if ended:
         return report.Result.of(case, "failed", f"expected to run once, ran {len(ended)} times")
+    if stopped:
+        return report.Result.of(case, "not_run", "the run was stopped")
     if begun := run.entries("begin", case.key):
         process, _ = begun[0]
         return report.Result.of(case, "failed", f"the process {process.ending} in this row")
@@ -308,38 +321,56 @@ def run(options) -> bool:
         return run_and_report(options, variants, device)
 
 
-def run_lanes(options, variants, device, cases) -> list[LaneRun]:
+def run_lanes(options, variants, device, cases) -> tuple[list[LaneRun], bool]:
+    """What became of every lane, and whether the run was stopped from outside."""
     lanes = Lanes()
     pool = ThreadPoolExecutor(options.jobs)
+    started = {}
+    stopped = False
     try:
-        started = [
-            pool.submit(run_lane, lane, cases, variants, device, options, lanes)
-            for lane in row.lanes(variants)
-        ]
-        return [each.result() for each in started]
+        for lane in row.lanes(variants):
+            started[lane.name] = pool.submit(
+                run_lane, lane, cases, variants, device, options, lanes
+            )
+        for each in started.values():
+            each.result()
+    except StoppedError:
+        stopped = True
     finally:
         # Nothing runs any more, unless the user does not want to wait.
         lanes.end()
         pool.shutdown(cancel_futures=True)
+    never = Process([], "was stopped")
+    runs = [
+        LaneRun(lane, [never])
+        if (each := started.get(lane.name)) is None or each.cancelled()
+        else each.result()
+        for lane in row.lanes(variants)
+    ]
+    return runs, stopped
 
 
 def run_and_report(options, variants, device) -> bool:
     cases = row.cases(variants)
     start = time.monotonic()
-    runs = run_lanes(options, variants, device, cases)
+    runs, stopped = run_lanes(options, variants, device, cases)
     processes = [process for each in runs for process in each.processes]
     run_report = report.Report(
         device=device.description,
         kind=device.kind,
         stack=stack_of(processes, device),
         variants=variants,
-        results=outcomes(cases, runs),
+        results=outcomes(cases, runs, stopped),
         seconds=round(time.monotonic() - start, 1),
+        container=os.environ.get("ASCENDC_OPS_CONTAINER", ""),
+        partial=stopped,
     )
     report.write(run_report, options.report)
     if all(process.could_not_start for process in processes):
         raise CannotRunError(cause(runs[0], options.report / PROCESSES))
     print(report.text(run_report, options.report / PROCESSES))
+    if stopped:
+        raise StoppedError
     return run_report.passed
 
 
@@ -361,6 +392,7 @@ def parse(arguments: list[str] | None = None):
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, stop)
     try:
         passed = run(parse())
     except CannotRunError as error:
@@ -372,6 +404,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("matrix: interrupted, no report", file=sys.stderr)
         sys.exit(130)
+    except StoppedError:
+        print("matrix: stopped; a report says so, if rows had begun", file=sys.stderr)
+        sys.exit(143)
     sys.exit(0 if passed else 1)
 
 

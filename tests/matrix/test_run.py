@@ -58,6 +58,9 @@ def matrix(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(run, "choose_device", lambda _wanted, _npu_arch: device)
 
+    # main takes the signal for the process; what pytest does with it comes back after the test.
+    before = signal.getsignal(signal.SIGTERM)
+
     def go(timeout=20, **scripts):
         def command(lane, _variants, _kind, events):
             keys = [case.key for case in table if case.lane == lane.name]
@@ -73,7 +76,8 @@ def matrix(tmp_path, monkeypatch):
         report = json.loads(written.read_text()) if written.is_file() else None
         return ended.value.code, report, tmp_path / "report"
 
-    return go
+    yield go
+    signal.signal(signal.SIGTERM, before)
 
 
 def failed(written):
@@ -271,6 +275,33 @@ def test_an_interrupt_ends_every_process_and_leaves_no_report(matrix, capsys):
         signal.signal(signal.SIGINT, before)
     assert (code, written) == (130, None)
     assert capsys.readouterr().err == "matrix: interrupted, no report\n"
+
+
+def test_a_stop_ends_every_process_and_leaves_a_partial_report(matrix, capsys):
+    stop = "start(); end(keys[0]); say('begin', key=keys[1])\n"
+    stop += "os.kill(os.getppid(), signal.SIGTERM)\nsignal.pause()"
+    code, written, folder = matrix(timeout=60, pybind=stop, lib="start()\nsignal.pause()")
+    said = capsys.readouterr()
+    assert code == 143
+    assert said.err == "matrix: stopped; a report says so, if rows had begun\n"
+    assert said.out.endswith(" (partial: the run was stopped)\n")
+    assert (written["partial"], written["passed"], failed(written)) == (True, False, {})
+    outcomes = {f"{c['variant']}/{c['id']}": (c["outcome"], c["message"]) for c in written["cases"]}
+    assert outcomes["pybind/seed"] == ("passed", "")
+    for row_id in ("pybind/other-device", "pybind/x-<b>", "lib/seed"):
+        assert outcomes[row_id] == ("not_run", "the run was stopped")
+    assert "<dt>Partial</dt>" in (folder / "matrix.html").read_text()
+    suites = ElementTree.parse(folder / "matrix.xml")
+    assert {"name": "partial", "value": "stopped before every row had run"} in [
+        each.attrib for each in suites.iter("property")
+    ]
+
+
+def test_a_report_names_the_image_it_ran_in(matrix, monkeypatch):
+    monkeypatch.setenv("ASCENDC_OPS_CONTAINER", "ascendc-ops-test:host-default sha256:0")
+    _, written, folder = matrix()
+    assert written["container"] == "ascendc-ops-test:host-default sha256:0"
+    assert "<dt>Container</dt>" in (folder / "matrix.html").read_text()
 
 
 def test_two_runs_take_turns_in_one_folder(matrix):

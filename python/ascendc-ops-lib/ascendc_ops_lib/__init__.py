@@ -9,7 +9,7 @@ from pathlib import Path
 from . import _built_for
 from ._stack import import_stack
 
-import_stack(__name__, torch=_built_for.TORCH, torch_npu=_built_for.TORCH_NPU)
+import_stack(__name__, torch=_built_for.TORCH, torch_npu=_built_for.TORCH_NPU, cann=_built_for.CANN)
 
 import torch  # noqa: E402
 

@@ -152,6 +152,13 @@ def by_name(subject):
     subject.agrees(z, reference(x, y))
 
 
+def meta_tensors(subject):
+    """What tracing asks for: the output's shape, dtype and layout, and no value."""
+    z = subject.call(*(tensor.to("meta") for tensor in subject.inputs()))
+    got = (str(z.device), z.dtype, tuple(z.shape), z.is_contiguous(), z.requires_grad)
+    assert got == ("meta", subject.torch.float32, SHAPE, True, False), got
+
+
 def back_to_back(subject):
     x, y = normal(5)(subject.torch)
     total, expected = subject.device.put(x), x
@@ -202,6 +209,13 @@ PRECISION = (
     ),
     precise(
         "inf-and-nan", "inf and NaN propagate as on torch's CPU, every pair", infinities_and_nans
+    ),
+    Row(
+        "precision",
+        "meta-tensors",
+        "two meta tensors give a meta tensor",
+        meta_tensors,
+        variants=("lib",),
     ),
     Row("precision", "x-is-y", "the same tensor for x and y", one_tensor_twice),
     Row(
@@ -256,12 +270,6 @@ def both_arguments(name, rule, expected_and_got, make, **more):
 DISPATCHED_TO_CPU = Refusal(
     "NotImplementedError",
     "Could not run 'ascendc_ops::ascendc_add' with arguments from the 'CPU' backend. ",
-    whole=False,
-)
-DISPATCHED_TO_META = Refusal(
-    "NotImplementedError",
-    "ascendc_ops::ascendc_add: attempted to run this operator with Meta tensors, but there was no "
-    "fake impl or Meta kernel registered. ",
     whole=False,
 )
 DECLARATION = "Declaration: ascendc_ops::ascendc_add(Tensor x, Tensor y) -> Tensor"
@@ -391,10 +399,45 @@ REJECTION = (
         rejected(
             f"{argument}-meta",
             f"{argument} is a meta tensor",
-            {"pybind": wrong(argument, "expected device npu, got meta"), "lib": DISPATCHED_TO_META},
+            wrong(argument, "expected device npu, got meta"),
             **{argument: change.on_meta()},
         )
         for argument in ("x", "y")
+    ),
+    rejected(
+        "both-meta",
+        "x and y are meta tensors",
+        wrong("x", "expected device npu, got meta"),
+        variants=("pybind",),
+        x=change.on_meta(),
+        y=change.on_meta(),
+    ),
+    # The lib variant computes nothing for meta tensors, but refuses what the kernel would.
+    *(
+        rejected(
+            f"both-meta-{name}",
+            f"x and y are meta tensors, and y {how}",
+            wrong("y", sentence),
+            variants=("lib",),
+            x=change.on_meta(),
+            y=change.on_meta(then),
+        )
+        for name, how, then, sentence in (
+            ("dtype", "float16", lambda y: y.half(), "expected dtype float32, got float16"),
+            ("shape", "[4, 2048]", lambda y: y[:4], "expected shape [8, 2048], got [4, 2048]"),
+            (
+                "not-contiguous",
+                "transposed",
+                lambda y: y.t().contiguous().t(),
+                "expected a contiguous tensor, got strides [1, 8]",
+            ),
+            (
+                "requires-grad",
+                "requires grad",
+                lambda y: y.requires_grad_(),
+                "expected requires_grad=False (no backward is registered), got requires_grad=True",
+            ),
+        )
     ),
     rejected(
         "y-other-device",
