@@ -161,6 +161,9 @@ class Builder:
 
     def test(self, output: recipe.Output, package: Path) -> None:
         """The recipe's own tests, on the package as it will be installed."""
+        # The tests are read from what was unpacked last under this name.
+        cache = Path(os.environ["RATTLER_CACHE_DIR"]) / "pkgs"
+        shutil.rmtree(cache / package.stem, ignore_errors=True)
         with self.channel(Built(output.filename, package, output.subdir, "")) as url:
             try:
                 results = Package.from_file(package).run_tests(channel=[url])

@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from conda import ROOT, archive, fixture, recipe
+from conda import ROOT, CondaError, archive, fixture, recipe
+from conda.build import Builder
 
 CHOSEN = {"python": "3.11", "device": "host", "npu_arch": "dav-2201"}
 OPERATORS = {"ascendc-ops-pybind", "ascendc-ops-lib"}
@@ -155,6 +157,34 @@ def test_bytecode_does_not_show_what_the_process_did_before(tmp_path: Path) -> N
         found.append(compiled.read_bytes())
         sys.intern(character)
     assert found[0] == found[1]
+
+
+def package_whose_test_is(folder: Path, script: str) -> tuple[Path, dict[str, bytes]]:
+    index = {"name": "p", "version": "1", "build": "0", "build_number": 0, "depends": []}
+    info = {
+        "index.json": archive.to_json(index | {"noarch": "generic", "subdir": "noarch"}),
+        "paths.json": archive.paths_json([]),
+        "about.json": b"{}",
+        "tests/tests.yaml": f"- script:\n    content: {script}\n".encode(),
+    }
+    archive.write(folder / "p-1-0.conda", info, [], archive.EARLIEST, 1)
+    return folder / "p-1-0.conda", info
+
+
+def test_a_package_passes_its_own_tests_not_those_of_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RATTLER_CACHE_DIR", str(tmp_path / "cache"))
+    # As an installation of the earlier one leaves it.
+    _, info = package_whose_test_is(tmp_path / "earlier", "true")
+    for name, content in info.items():
+        unpacked = tmp_path / "cache" / "pkgs" / "p-1-0" / "info" / name
+        unpacked.parent.mkdir(parents=True, exist_ok=True)
+        unpacked.write_bytes(content)
+    output = SimpleNamespace(name="p", filename="p-1-0.conda", subdir="noarch")
+    package, _ = package_whose_test_is(tmp_path / "now", "exit 3")
+    with pytest.raises(CondaError, match="p: its test 0 failed:.*\n(.*\n)*.*status 3"):
+        Builder("host", "dav-2201", work=tmp_path).test(output, package)
 
 
 def test_a_difference_is_named(tmp_path: Path) -> None:
