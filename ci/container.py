@@ -103,7 +103,7 @@ class Plan:
         torch = torch_build(self.versions, self.machine)
         toolkit = f"CANN {stack['cann']}"
         if self.kind == "host":
-            toolkit = f"hostcann {self.versions['project']['version']}"
+            toolkit = f"hostcann {self.versions['hostcann']['version']}"
         return (
             f"Python {stack['python']}, torch {torch}, torch_npu {stack['torch_npu']}, {toolkit}, "
             f"npu-arch {self.npu_arch}"

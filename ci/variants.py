@@ -61,6 +61,7 @@ def choices(versions: dict) -> str:
         + line("npu_arch", *pairs)
         + "zip_keys:\n  - [device, npu_arch]\n"
         + line("ascendc_ops", versions["project"]["version"])
+        + line("hostcann_version", versions["hostcann"]["version"])
         + line("build_number", "0")
         + line("torch", stack["torch"])
         + line("torch_npu", stack["torch_npu"])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The build backend's metadata provider: version and run requirements stand in versions.toml.
 
-With `stack = false` in a package's settings it gives the version alone.
+With `stack = false` in a package's settings it gives the version alone. That is the project's,
+unless `table` names another of versions.toml.
 """
 
 import os
@@ -19,7 +20,7 @@ else:
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, Any]:
     versions = tomllib.loads((Path(__file__).resolve().parents[1] / "versions.toml").read_text())
-    version = {"version": versions["project"]["version"]}
+    version = {"version": versions[settings.get("table", "project")]["version"]}
     if not settings.get("stack", True):
         return version
     stack = versions["stack"] | versions["stacks"].get(os.environ.get("STACK"), {})

@@ -73,19 +73,24 @@ Status read_devices(Config& into) {
     for (uint32_t id = 0; id < count; ++id) into.physical_ids.push_back(id);
     return {};
   }
+  std::string read;
   for (const char* at = visible;;) {
     const char* rest = at;
     const auto id = whole_number(at, &rest);
-    if (!id || *id >= count || (*rest != ',' && *rest != '\0')) {
-      return refuse(ACL_ERROR_INVALID_PARAM,
-                    "environment variable ASCEND_RT_VISIBLE_DEVICES: expected device numbers "
-                    "from 0 to %d separated by commas, got '%s'; unset it to see all devices",
-                    static_cast<int>(count) - 1, visible);
-    }
+    if (!id || *id >= count) break;
+    if (!read.empty() && *id <= into.physical_ids.back()) break;
     into.physical_ids.push_back(static_cast<uint32_t>(*id));
-    if (*rest == '\0') return {};
+    read += (read.empty() ? "" : ",") + std::to_string(*id);
+    if (*rest != ',') break;
     at = rest + 1;
   }
+  // CANN stops at the first thing out of order; what was read is then less than what was asked.
+  if (!read.empty() && read == visible) return {};
+  return refuse(ACL_ERROR_INVALID_PARAM,
+                "environment variable ASCEND_RT_VISIBLE_DEVICES: expected device numbers from 0 "
+                "to %d, ascending, with commas alone between, got '%s'; unset it to see all "
+                "devices",
+                static_cast<int>(count) - 1, visible);
 }
 
 Status read_memory(Config& into) {

@@ -74,7 +74,11 @@ def test_the_environment_chooses_devices_and_chip(run):
         ("HOSTCANN_TRACE", "/no-such/trace.json", "expected a file that can be written, got '/no"),
         ("HOSTCANN_TRACE", "/", "expected a file that can be written, got '/'; unset it for none"),
         ("HOSTCANN_TRACE", "", "expected a file that can be written, got ''; unset it for none"),
-        ("ASCEND_RT_VISIBLE_DEVICES", "0,7", "expected device numbers from 0 to 1 separated by"),
+        (
+            "ASCEND_RT_VISIBLE_DEVICES",
+            "0,7",
+            "expected device numbers from 0 to 1, ascending, with",
+        ),
     ],
 )
 def test_a_variable_that_makes_no_sense_is_one_sentence(run, variable, value, rule):

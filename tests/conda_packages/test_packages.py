@@ -147,7 +147,7 @@ def test_a_package_says_what_it_was_built_with(name: str, packages: dict[str, Pa
         "npu_arch": VERSIONS["hostcann"]["npu_arch"],
         "python": PYTHON,
         "torch_npu": STACK["torch_npu"],
-        "cann": f"hostcann {VERSION}",
+        "cann": f"hostcann {VERSIONS['hostcann']['version']}",
     }
 
 

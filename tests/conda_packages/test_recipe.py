@@ -17,6 +17,7 @@ CHIP_ARCHS = sorted({chip["npu_arch"] for chip in VERSIONS["chips"].values()})
 DEVICES = [("host", HOST_ARCH), *(("npu", arch) for arch in CHIP_ARCHS)]
 PLATFORMS = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}
 VERSION = VERSIONS["project"]["version"]
+TOOLKIT = VERSIONS["hostcann"]["version"]
 OPERATORS = ("ascendc-ops-pybind", "ascendc-ops-lib")
 PAIR = {"python", f"torch =={STACK['torch']} cpu_*", f"torch-npu =={STACK['torch_npu']}"}
 
@@ -34,9 +35,10 @@ def test_there_is_one_package_for_each_python_device_and_chip(rendered: list) ->
     expected = {f"ascendc-device-1-{device}" for device, _ in DEVICES}
     for python in PYTHONS:
         for device, arch in DEVICES:
-            names = ("hostcann", *OPERATORS) if device == "host" else OPERATORS
             build = build_string(device, arch, python)
-            expected |= {f"{name}-{VERSION}-{build}" for name in names}
+            expected |= {f"{name}-{VERSION}-{build}" for name in OPERATORS}
+            if device == "host":
+                expected.add(f"hostcann-{TOOLKIT}-{build}")
     assert {output.filename.removesuffix(".conda") for output in rendered} == expected
 
 
@@ -49,7 +51,7 @@ def test_an_operator_package_requires_its_stack(
     build = build_string(device, arch, python)
     (output,) = [one for one in rendered if one.filename == f"{name}-{VERSION}-{build}.conda"]
     toolkit = {
-        "host": f"hostcann =={VERSION} {build}",
+        "host": f"hostcann =={TOOLKIT} {build}",
         "npu": "cann-toolkit >={}.{},<{}.{}.0a0".format(*release_line(STACK["cann"])),
     }
     stack = {*PAIR, toolkit[device]}
@@ -67,7 +69,7 @@ def test_an_operator_package_requires_its_stack(
 @pytest.mark.parametrize("python", PYTHONS)
 def test_hostcann_requires_the_pair_it_is_built_with(rendered: list, python: str) -> None:
     build = build_string("host", HOST_ARCH, python)
-    (output,) = [one for one in rendered if one.filename == f"hostcann-{VERSION}-{build}.conda"]
+    (output,) = [one for one in rendered if one.filename == f"hostcann-{TOOLKIT}-{build}.conda"]
     required = output.recipe["requirements"]
     assert set(required["host"]) == PAIR
     assert set(required["run"]) == {*PAIR, "ascendc-device ==1 host"}

@@ -44,6 +44,22 @@ NODES = " ".join(
 )
 KERNELS = f"{SITE}/ascendc_ops_lib/libascendc_kernels.so"
 ALL_NODES = "/dev/davinci0 and /dev/davinci_manager, /dev/devmm_svm, /dev/hisi_hdc"
+# Of four NPUs: the fact, the value, and the value that it should have been if one is known.
+SELECTED_WRONGLY = (
+    ("by-nothing", "", ""),
+    ("by-name", "davinci0", ""),
+    ("with-a-space", "1, 2", "1,2"),
+    ("with-a-comma-too-many", "0,1,", "0,1"),
+    ("as-a-span", "0-3", ""),
+    ("below-zero", "-1", ""),
+    ("twice", "1,1", "1"),
+    ("in-another-order", "2,0", "0,2"),
+    ("that-is-not-there", "0,4", "0"),
+    ("all-beyond-the-last", "8,9", ""),
+    ("with-a-leading-zero", "01", ""),
+    ("in-other-digits", "\uff11", ""),
+    ("by-a-number-without-end", "9" * 5000, ""),
+)
 # No file system takes such a name.
 LONG = "x" * 5000
 
@@ -1545,21 +1561,7 @@ NPU = [
             ),
             wrong("devices", visible(3, value, right)),
         )
-        for what, value, right in (
-            ("by-nothing", "", ""),
-            ("by-name", "davinci0", ""),
-            ("with-a-space", "1, 2", "1,2"),
-            ("with-a-comma-too-many", "0,1,", "0,1"),
-            ("as-a-span", "0-3", ""),
-            ("below-zero", "-1", ""),
-            ("twice", "1,1", "1"),
-            ("in-another-order", "2,0", "0,2"),
-            ("that-is-not-there", "0,4", "0"),
-            ("all-beyond-the-last", "8,9", ""),
-            ("with-a-leading-zero", "01", ""),
-            ("in-other-digits", "\uff11", ""),
-            ("by-a-number-without-end", "9" * 5000, ""),
-        )
+        for what, value, right in SELECTED_WRONGLY
     ),
     Row(
         "npu-of-hostcann-selected-that-is-not-there",

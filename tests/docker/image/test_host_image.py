@@ -41,7 +41,7 @@ def test_docker_test_runs_the_matrix_and_leaves_only_the_report(engine, make, ba
     report = json.loads(REPORT.read_text())
     image = engine("image", "inspect", "--format={{.Id}}", TEST).stdout.strip()
     assert (report["kind"], report["passed"], report["partial"]) == ("host", True, False)
-    assert report["device"] == f"host (hostcann {VERSIONS['project']['version']})"
+    assert report["device"] == f"host (hostcann {VERSIONS['hostcann']['version']})"
     assert report["container"] == f"{TEST} {image[:19]}, {engine.name}, base {base}"
     assert engine("image", "inspect", earlier, check=False).returncode != 0
     stack = VERSIONS["stack"]
