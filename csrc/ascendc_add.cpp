@@ -27,6 +27,8 @@ uint8_t* input_address(const at::Tensor& tensor) {
 void check_tensors(const Argument& x, const Argument& y) {
   check_dtype(x, c10::ScalarType::Float);
   check_dtype(y, c10::ScalarType::Float);
+  check_strided(x);
+  check_strided(y);
   check_shape(x, kShape);
   check_shape(y, kShape);
   check_contiguous(x);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check.h"
 
+#include <ATen/TracerMode.h>
 #include <acl/acl_base.h>
 #include <c10/core/DeviceType.h>
+#include <c10/core/Layout.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/DimVector.h>
+#include <torch_npu/csrc/core/npu/NPUFormat.h>
 
 #include <sstream>
 
@@ -28,6 +33,18 @@ std::string where(const Argument& arg) {
 
 // A traced tensor's sizes may be symbols; asking for the number fixes it for the trace.
 int64_t number(const c10::SymInt& value) { return value.guard_int(__FILE__, __LINE__); }
+
+// The name of what traces or transforms calls on this thread; null if nothing does.
+const char* tracer() {
+  using Modes = c10::impl::TorchDispatchModeTLS;
+  if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) {
+    return "torch.func";
+  }
+  if (at::tracer::impl::is_dispatch_enabled()) return "torch.jit.trace";
+  if (Modes::get_mode(c10::impl::TorchDispatchModeKey::PROXY)) return "make_fx";
+  if (Modes::get_mode(c10::impl::TorchDispatchModeKey::FAKE)) return "FakeTensorMode";
+  return nullptr;
+}
 
 }  // namespace
 
@@ -54,6 +71,21 @@ std::string format_name(int64_t format) {
   }
 }
 
+void check_direct_call(const Argument& arg) {
+  const char* const recording = tracer();
+  TORCH_CHECK(recording == nullptr, arg.op, ": expected a call that nothing traces, got one under ",
+              recording, ", which cannot see it; call torch.ops.ascendc_ops.", arg.op);
+  constexpr c10::DispatchKeySet kWrappers{c10::DispatchKey::Python, c10::DispatchKey::Functionalize,
+                                          c10::DispatchKey::FuncTorchBatched,
+                                          c10::DispatchKey::FuncTorchGradWrapper};
+  // A subclass that handles a call itself excludes its key meanwhile.
+  const auto found =
+      (arg.tensor.key_set() & kWrappers) - c10::impl::tls_local_dispatch_key_set().excluded_;
+  TORCH_CHECK(found.empty(), where(arg), "expected a plain tensor, got one that wraps another (",
+              c10::toString(found.highestPriorityTypeId()), "); call torch.ops.ascendc_ops.",
+              arg.op);
+}
+
 void check_on_npu(const Argument& arg) {
   TORCH_CHECK(arg.tensor.defined(), where(arg), "expected a tensor, got an undefined one");
   TORCH_CHECK(arg.tensor.device().is_privateuseone(), where(arg), "expected device npu, got ",
@@ -69,6 +101,12 @@ void check_same_device(const Argument& arg, const Argument& reference) {
 void check_dtype(const Argument& arg, c10::ScalarType expected) {
   TORCH_CHECK(arg.tensor.scalar_type() == expected, where(arg), "expected dtype ",
               dtype_name(expected), ", got ", dtype_name(arg.tensor.scalar_type()));
+}
+
+void check_strided(const Argument& arg) {
+  TORCH_CHECK(!arg.tensor.is_nested(), where(arg), "expected a strided tensor, got a nested one");
+  TORCH_CHECK(arg.tensor.layout() == c10::kStrided, where(arg),
+              "expected a strided tensor, got layout ", to_text(arg.tensor.layout()));
 }
 
 void check_shape(const Argument& arg, c10::IntArrayRef expected) {
@@ -96,6 +134,14 @@ void check_materialised(const Argument& arg) {
 void check_no_grad(const Argument& arg) {
   TORCH_CHECK(!arg.tensor.requires_grad(), where(arg),
               "expected requires_grad=False (no backward is registered), got requires_grad=True");
+  TORCH_CHECK(!arg.tensor._fw_grad(/*level=*/0).defined(), where(arg),
+              "expected no tangent (no forward-mode derivative is registered), got a dual tensor");
+}
+
+void check_no_batch(const Argument& arg) {
+  TORCH_CHECK(!arg.tensor.key_set().has(c10::DispatchKey::FuncTorchBatched), where(arg),
+              "expected one tensor (no batching rule is registered), got a batch of them under "
+              "torch.vmap; call the operator in a loop");
 }
 
 void check_format_nd(const Argument& arg) {

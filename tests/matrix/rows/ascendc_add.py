@@ -367,13 +367,11 @@ REJECTION = (
         "expected a contiguous tensor, got strides [1, 0]",
         change.one_column_expanded(),
     ),
-    # torch's dispatcher negates before it calls the lib variant: torch_npu ends the process there.
     *both_arguments(
         "lazily-negated",
         "has the negative bit",
         "expected values in memory, got a lazily negated tensor; call resolve_neg()",
         change.lazily_negated(),
-        variants=("pybind",),
     ),
     *both_arguments(
         "freed-storage",
