@@ -36,15 +36,14 @@ HOSTCANN_API aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
   }
   std::shared_ptr<Stream> found;
   HOSTCANN_RETURN_IF_FAILED(find_own_stream(stream, &found));
-  auto queue = found->reports();
-  if (queue == nullptr) {
+  if (!found->is_subscribed()) {
     return report(__func__, refuse(ACL_ERROR_RT_STREAM_NO_CB_REG,
                                    "no thread runs the callbacks of stream %d; call "
                                    "aclrtSubscribeReport first",
                                    found->id()));
   }
   return report(__func__, found->enqueue(std::make_unique<CallbackTask>(
-                              std::move(queue), fn, userData, blockType == ACL_CALLBACK_BLOCK)));
+                              *found, fn, userData, blockType == ACL_CALLBACK_BLOCK)));
 }
 
 HOSTCANN_API aclError aclrtProcessReport(int32_t timeout) {

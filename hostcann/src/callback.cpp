@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "callback.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -21,12 +22,6 @@ struct Queues {
 
 }  // namespace
 
-ReportQueue::~ReportQueue() {
-  for (const Entry& entry : entries_) {
-    if (entry.done != nullptr) entry.done->release(Status());
-  }
-}
-
 std::shared_ptr<ReportQueue> ReportQueue::of_thread(uint64_t thread, bool make) {
   Queues& queues = Queues::instance();
   std::lock_guard lock(queues.mutex);
@@ -39,26 +34,36 @@ std::shared_ptr<ReportQueue> ReportQueue::of_thread(uint64_t thread, bool make) 
   return queue;
 }
 
-void ReportQueue::push(aclrtCallback function, void* argument, std::shared_ptr<Latch> done) {
+void ReportQueue::push(const Callback& callback) {
   std::lock_guard lock(mutex_);
-  entries_.push_back({function, argument, std::move(done)});
+  waiting_.push_back(callback);
   arrived_.notify_one();
+}
+
+void ReportQueue::forget(int32_t stream) {
+  std::lock_guard lock(mutex_);
+  const auto dropped = [&](const Callback& one) {
+    if (one.stream != stream) return false;
+    if (one.done != nullptr) one.done->release(Status());
+    return true;
+  };
+  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), dropped), waiting_.end());
 }
 
 Status ReportQueue::serve(int32_t timeout_ms) {
   std::unique_lock lock(mutex_);
-  const auto arrived = [&] { return !entries_.empty(); };
+  const auto arrived = [&] { return !waiting_.empty(); };
   if (timeout_ms < 0) {
     arrived_.wait(lock, arrived);
   } else if (!arrived_.wait_for(lock, std::chrono::milliseconds(timeout_ms), arrived)) {
     return refuse(ACL_ERROR_RT_REPORT_TIMEOUT, "no callback arrived within %d ms", timeout_ms);
   }
-  while (!entries_.empty()) {
-    const Entry entry = std::move(entries_.front());
-    entries_.pop_front();
+  while (!waiting_.empty()) {
+    const Callback callback = std::move(waiting_.front());
+    waiting_.pop_front();
     lock.unlock();
-    entry.function(entry.argument);
-    if (entry.done != nullptr) entry.done->release(Status());
+    callback.function(callback.argument);
+    if (callback.done != nullptr) callback.done->release(Status());
     lock.lock();
   }
   return {};
@@ -66,10 +71,8 @@ Status ReportQueue::serve(int32_t timeout_ms) {
 
 Status CallbackTask::run() {
   const auto done = blocks_ ? std::make_shared<Latch>() : nullptr;
-  queue_->push(function_, argument_, done);
-  // Not kept while waiting: when the last subscription ends, nobody will run what is left.
-  queue_.reset();
-  return done == nullptr ? Status() : done->wait();
+  const bool taken = stream_.hand_over({stream_.id(), function_, argument_, done});
+  return taken && done != nullptr ? done->wait() : Status();
 }
 
 }  // namespace hostcann

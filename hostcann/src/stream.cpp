@@ -258,6 +258,7 @@ void Stream::close(bool drop_queued) {
     has_progress_.wait(lock, [&] { return completed_ == submitted_; });
     --waiters_;
   }
+  end_subscription();
   has_work_.notify_all();
 }
 
@@ -274,20 +275,31 @@ Status Stream::subscribe(std::shared_ptr<ReportQueue> queue) {
 }
 
 Status Stream::unsubscribe(uint64_t thread) {
-  std::shared_ptr<ReportQueue> ended;  // destroyed after the lock is gone
   std::lock_guard lock(mutex_);
   if (reports_ == nullptr || reports_->thread() != thread) {
     return refuse(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                   "thread %llu does not run the callbacks of stream %d; nothing to cancel",
                   static_cast<unsigned long long>(thread), id_);
   }
-  ended = std::move(reports_);
+  end_subscription();
   return {};
 }
 
-std::shared_ptr<ReportQueue> Stream::reports() const {
+void Stream::end_subscription() {
+  if (reports_ != nullptr) reports_->forget(id_);
+  reports_.reset();
+}
+
+bool Stream::is_subscribed() const {
   std::lock_guard lock(mutex_);
-  return reports_;
+  return reports_ != nullptr;
+}
+
+bool Stream::hand_over(const Callback& callback) {
+  std::lock_guard lock(mutex_);
+  if (reports_ == nullptr) return false;
+  reports_->push(callback);
+  return true;
 }
 
 bool Stream::on_worker_thread() const { return worker_.load() == std::this_thread::get_id(); }

@@ -17,6 +17,7 @@ namespace hostcann {
 
 class Context;
 class ReportQueue;
+struct Callback;
 
 constexpr int32_t kForever = -1;
 
@@ -56,7 +57,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Which thread runs the callbacks of this stream.
   Status subscribe(std::shared_ptr<ReportQueue> queue);
   Status unsubscribe(uint64_t thread);
-  std::shared_ptr<ReportQueue> reports() const;
+  bool is_subscribed() const;
+  // False when no thread runs the stream's callbacks any more.
+  bool hand_over(const Callback& callback);
 
   CoreLimits& core_limits() { return core_limits_; }
   const CoreLimits& core_limits() const { return core_limits_; }
@@ -74,6 +77,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status run_or_drop(Task& task, uint64_t number, bool dropped);
   Status fault_locked() const;
   Status stopped_locked() const;
+  void end_subscription();
 
   const std::shared_ptr<Context> context_;
   const int32_t id_;

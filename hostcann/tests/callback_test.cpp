@@ -114,4 +114,33 @@ TEST_F(CallbackTest, EndingTheSubscriptionReleasesAStreamThatWaits) {
   EXPECT_EQ(note.runs, 0);
 }
 
+TEST_F(CallbackTest, TheSubscriptionOfOneStreamEndsWithoutThatOfAnother) {
+  const aclrtStream stream = make_stream();
+  const aclrtStream other = make_stream();
+  Note note;
+  Note noted_by_other;
+  for (const auto& [each, its_note] : {std::pair(stream, &note), {other, &noted_by_other}}) {
+    ASSERT_EQ(aclrtSubscribeReport(pthread_self(), each), ACL_SUCCESS);
+    ASSERT_EQ(aclrtLaunchCallback(&Note::take, its_note, ACL_CALLBACK_BLOCK, each), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(each, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  }
+  ASSERT_EQ(aclrtUnSubscribeReport(pthread_self(), stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 10000), ACL_SUCCESS);
+  EXPECT_EQ(aclrtProcessReport(1000), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(other, 10000), ACL_SUCCESS);
+  EXPECT_EQ(note.runs, 0);
+  EXPECT_EQ(noted_by_other.runs, 1);
+}
+
+TEST_F(CallbackTest, ADestroyedStreamHasNoSubscription) {
+  const aclrtStream stream = make_stream();
+  ASSERT_EQ(aclrtSubscribeReport(pthread_self(), stream), ACL_SUCCESS);
+  Note note;
+  ASSERT_EQ(aclrtLaunchCallback(&Note::take, &note, ACL_CALLBACK_BLOCK, stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  ASSERT_EQ(aclrtDestroyStreamForce(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtProcessReport(1), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+  EXPECT_EQ(note.runs, 0);
+}
+
 }  // namespace
