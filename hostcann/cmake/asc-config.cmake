@@ -23,6 +23,24 @@ list(APPEND CMAKE_MODULE_PATH "${_asc_modules}/fwk_modules" "${_asc_modules}/asc
 include(asc_settings)
 asc_check_settings()
 
+# acl's headers are part of CANN; hostcann takes those that torch_npu carries.
+find_program(_asc_python NAMES python3 NO_CACHE)
+if(_asc_python)
+  execute_process(
+    COMMAND
+      "${_asc_python}" -c
+      "import importlib.util, pathlib
+spec = importlib.util.find_spec('torch_npu')
+print(pathlib.Path(spec.origin).parent if spec else '', end='')"
+    OUTPUT_VARIABLE _asc_torch_npu
+  )
+  if(_asc_torch_npu)
+    include_directories(AFTER SYSTEM "${_asc_torch_npu}/include/third_party/acl/inc")
+  endif()
+endif()
+unset(_asc_python)
+unset(_asc_torch_npu)
+
 set(ASC_FOUND TRUE)
 unset(_asc_modules)
 unset(_asc_home)

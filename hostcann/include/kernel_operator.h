@@ -4,6 +4,10 @@
 #ifndef HOSTCANN_KERNEL_OPERATOR_H
 #define HOSTCANN_KERNEL_OPERATOR_H
 
+#include "hostcann/advanced_activation.h"
+#include "hostcann/advanced_math.h"
+#include "hostcann/advanced_reduce.h"
+#include "hostcann/advanced_softmax.h"
 #include "hostcann/block_sync.h"
 #include "hostcann/data_copy.h"
 #include "hostcann/dma_atomic.h"

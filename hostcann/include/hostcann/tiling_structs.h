@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling of the functions that need one: the sizes it was made for, and room for what CANN
+// keeps there. A kernel reads the plain struct, the host side fills in either form.
+#ifndef HOSTCANN_TILING_STRUCTS_H
+#define HOSTCANN_TILING_STRUCTS_H
+
+#include <cstdint>
+
+#include "hostcann/tiling_data.h"
+
+namespace hostcann {
+constexpr int kTilingWords = 14;
+}  // namespace hostcann
+
+#define HOSTCANN_TILING_STRUCT(Name)                                     \
+  namespace AscendC {                                                    \
+  namespace tiling {                                                     \
+  struct Name {                                                          \
+    uint32_t rows = 0;                                                   \
+    uint32_t columns = 0;                                                \
+    uint32_t reserved[hostcann::kTilingWords] = {};                      \
+    void set_rows(uint32_t value) { rows = value; }                      \
+    void set_columns(uint32_t value) { columns = value; }                \
+  };                                                                     \
+  }                                                                      \
+  }                                                                      \
+  using AscendC::tiling::Name;                                           \
+  namespace optiling {                                                   \
+  BEGIN_TILING_DATA_DEF(Name)                                            \
+  TILING_DATA_FIELD_DEF(uint32_t, rows);                                 \
+  TILING_DATA_FIELD_DEF(uint32_t, columns);                              \
+  TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved); \
+  END_TILING_DATA_DEF;                                                   \
+  }
+
+HOSTCANN_TILING_STRUCT(ConfusionTransposeTiling)
+HOSTCANN_TILING_STRUCT(DeepNormTiling)
+HOSTCANN_TILING_STRUCT(LayerNormGradBetaTiling)
+HOSTCANN_TILING_STRUCT(LayerNormGradTiling)
+HOSTCANN_TILING_STRUCT(LayerNormSeparateTiling)
+HOSTCANN_TILING_STRUCT(LayerNormTiling)
+HOSTCANN_TILING_STRUCT(LogSoftMaxTiling)
+HOSTCANN_TILING_STRUCT(PadTiling)
+HOSTCANN_TILING_STRUCT(RmsNormTiling)
+HOSTCANN_TILING_STRUCT(SoftMaxTiling)
+HOSTCANN_TILING_STRUCT(TopkTiling)
+HOSTCANN_TILING_STRUCT(UnPadTiling)
+
+#undef HOSTCANN_TILING_STRUCT
+
+#endif  // HOSTCANN_TILING_STRUCTS_H
