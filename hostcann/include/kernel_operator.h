@@ -6,7 +6,10 @@
 
 #include "hostcann/advanced_activation.h"
 #include "hostcann/advanced_math.h"
+#include "hostcann/advanced_norm.h"
+#include "hostcann/advanced_quantisation.h"
 #include "hostcann/advanced_reduce.h"
+#include "hostcann/advanced_shape.h"
 #include "hostcann/advanced_softmax.h"
 #include "hostcann/block_sync.h"
 #include "hostcann/data_copy.h"

@@ -277,6 +277,75 @@ inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape&, co
   return true;
 }
 
+inline bool GetDeepNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize, const bool,
+                                     const bool, uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+  return true;
+}
+template <typename Tiling>
+inline bool GetDeepNormTilingInfo(const ge::Shape& srcShape, const ge::Shape&, const uint32_t,
+                                  const uint32_t, const bool, const bool, Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+  return true;
+}
+inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                          const bool, uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+template <typename Tiling>
+inline void GetLayerNormGradNDTilingInfo(const ge::Shape srcShape, const uint32_t, const uint32_t,
+                                         const bool, Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+}
+inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                              const bool, uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+template <typename Tiling>
+inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape srcShape, const uint32_t,
+                                             const uint32_t, const bool, Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+}
+inline void GetNormalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t,
+                                      const uint32_t typeSizeT, const bool, const bool, const bool,
+                                      uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSizeT, maxValue, minValue);
+}
+inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t,
+                                          const uint32_t typeSizeU, const bool, const bool,
+                                          uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSizeU, maxValue, minValue);
+}
+inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+// Stored columns and those that hold data.
+template <typename Tiling>
+inline void PadTilingFunc(const ge::Shape srcShape, const ge::Shape oriSrcShape, const uint32_t,
+                          const uint32_t, Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+  uint32_t words[hostcann::kTilingWords] = {};
+  words[0] = static_cast<uint32_t>(oriSrcShape.GetDim(oriSrcShape.GetDimNum() - 1));
+  tiling.set_reserved(words);
+}
+inline void GetUnPadMaxMinTmpSize(const platform_ascendc::PlatformAscendC&,
+                                  const ge::Shape& srcShape, const uint32_t typeSize,
+                                  uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+template <typename Tiling>
+inline void UnPadTilingFunc(const ge::Shape srcShape, const uint32_t, const uint32_t,
+                            Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+}
+inline void GetSelectMaxMinTmpSize(const ge::Shape& src0Shape, const ge::Shape& src1Shape,
+                                   const uint32_t srcTypeSize, const ge::Shape&, const uint32_t,
+                                   const bool, uint32_t& maxValue, uint32_t& minValue) {
+  const bool first = src0Shape.GetShapeSize() > src1Shape.GetShapeSize();
+  hostcann::scratch_sizes(first ? src0Shape : src1Shape, srcTypeSize, maxValue, minValue);
+}
+
 inline void GetAscendQuantMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                         uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);

@@ -135,5 +135,8 @@ template <typename... Arguments>
   do {                                       \
     if (!(condition)) behaviour;             \
   } while (0)
+// To the standard error, where the hardware says nothing.
+#define KERNEL_LOG(level, format, ...) \
+  ::std::fprintf(stderr, #level ": " format "\n", ##__VA_ARGS__)
 
 #endif  // HOSTCANN_KERNEL_PRINT_H

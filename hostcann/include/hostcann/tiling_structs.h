@@ -12,25 +12,26 @@ namespace hostcann {
 constexpr int kTilingWords = 14;
 }  // namespace hostcann
 
-#define HOSTCANN_TILING_STRUCT(Name)                                     \
-  namespace AscendC {                                                    \
-  namespace tiling {                                                     \
-  struct Name {                                                          \
-    uint32_t rows = 0;                                                   \
-    uint32_t columns = 0;                                                \
-    uint32_t reserved[hostcann::kTilingWords] = {};                      \
-    void set_rows(uint32_t value) { rows = value; }                      \
-    void set_columns(uint32_t value) { columns = value; }                \
-  };                                                                     \
-  }                                                                      \
-  }                                                                      \
-  using AscendC::tiling::Name;                                           \
-  namespace optiling {                                                   \
-  BEGIN_TILING_DATA_DEF(Name)                                            \
-  TILING_DATA_FIELD_DEF(uint32_t, rows);                                 \
-  TILING_DATA_FIELD_DEF(uint32_t, columns);                              \
-  TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved); \
-  END_TILING_DATA_DEF;                                                   \
+#define HOSTCANN_TILING_STRUCT(Name)                                                             \
+  namespace AscendC {                                                                            \
+  namespace tiling {                                                                             \
+  struct Name {                                                                                  \
+    uint32_t rows = 0;                                                                           \
+    uint32_t columns = 0;                                                                        \
+    uint32_t reserved[hostcann::kTilingWords] = {};                                              \
+    void set_rows(uint32_t value) { rows = value; }                                              \
+    void set_columns(uint32_t value) { columns = value; }                                        \
+    void set_reserved(const uint32_t* words) { std::memcpy(reserved, words, sizeof(reserved)); } \
+  };                                                                                             \
+  }                                                                                              \
+  }                                                                                              \
+  using AscendC::tiling::Name;                                                                   \
+  namespace optiling {                                                                           \
+  BEGIN_TILING_DATA_DEF(Name)                                                                    \
+  TILING_DATA_FIELD_DEF(uint32_t, rows);                                                         \
+  TILING_DATA_FIELD_DEF(uint32_t, columns);                                                      \
+  TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved);                         \
+  END_TILING_DATA_DEF;                                                                           \
   }
 
 HOSTCANN_TILING_STRUCT(ConfusionTransposeTiling)

@@ -296,6 +296,16 @@ class TBuf {
     return LocalTensor<T>(part("GetWithOffset", bufOffset, size * sizeof(T)));
   }
 
+  // As of a queue with one buffer that is never handed on.
+  template <typename T>
+  inline LocalTensor<T> AllocTensor(hostcann::CallSite = {}) {
+    return LocalTensor<T>(part("AllocTensor", 0, attached("AllocTensor").bytes));
+  }
+  template <typename T>
+  inline void FreeTensor(LocalTensor<T>& tensor, hostcann::CallSite = {}) {
+    tensor.view().live_buffer("FreeTensor", "the tensor");
+  }
+
  private:
   friend class TPipe;
   template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>

@@ -6,6 +6,7 @@
 #include "hostcann/advanced_tiling.h"
 #include "hostcann/graph_types.h"
 #include "hostcann/platform.h"
+#include "hostcann/secure_copy.h"
 #include "hostcann/tiling_data.h"
 #include "hostcann/tiling_structs.h"
 
