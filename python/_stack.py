@@ -5,9 +5,33 @@ import importlib
 import importlib.metadata
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 from . import _mismatch
+
+
+def _in_subinterpreter() -> bool:
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters = importlib.import_module(name)
+        except ImportError:
+            continue
+        return interpreters.get_current() != interpreters.get_main()
+    return False
+
+
+def _check_interpreter(package: str) -> None:
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ImportError(f"{package}: {_mismatch.free_threaded(package)}")
+    if _in_subinterpreter():
+        raise ImportError(f"{package}: {_mismatch.subinterpreter(package)}")
+
+
+def _check_unpacked(package: str) -> None:
+    folder = Path(__file__).parent
+    if not folder.is_dir():
+        raise ImportError(f"{package}: {_mismatch.packed(package, folder)}")
 
 
 def _check_version(package: str, distribution: str, built: str) -> None:
@@ -45,7 +69,7 @@ def _cause(error: BaseException) -> str:
 
 
 def import_stack(package: str, torch: str, torch_npu: str, cann: str) -> None:
-    """Check the installed versions against the ones `package` was built for and import both.
+    """Import torch and torch_npu, if this is the place and they are what `package` was built for.
 
     Args:
         package: name of the importing package, the start of every message.
@@ -56,6 +80,8 @@ def import_stack(package: str, torch: str, torch_npu: str, cann: str) -> None:
     Raises:
         ImportError: one sentence with the cause; the original error is chained.
     """
+    _check_interpreter(package)
+    _check_unpacked(package)
     _check_version(package, "torch", torch)
     _check_version(package, "torch_npu", torch_npu)
     _check_cann(package, cann)

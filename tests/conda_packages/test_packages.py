@@ -40,7 +40,13 @@ EXTENSION = f"_C.cpython-{TAG}-x86_64-linux-gnu.so"
 CONTENTS = {
     "ascendc-device": set(),
     "ascendc-ops-pybind": module_files("ascendc_ops", "pybind", EXTENSION, "_C.pyi"),
-    "ascendc-ops-lib": module_files("ascendc_ops_lib", "lib", "libascendc_ops.so"),
+    "ascendc-ops-lib": module_files(
+        "ascendc_ops_lib",
+        "lib",
+        "libascendc_ops.so",
+        "share/cmake/ascendc_ops/ascendc_ops-config.cmake",
+        "share/cmake/ascendc_ops/torch_stack_targets.cmake",
+    ),
 }
 
 

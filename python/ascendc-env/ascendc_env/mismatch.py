@@ -81,6 +81,30 @@ def other_interpreter(package: str, python: str, suffix: str, built: Path) -> Mi
     )
 
 
+def free_threaded(package: str) -> Mismatch:
+    return Mismatch(
+        "a Python with the GIL",
+        "a free-threaded build",
+        f"use the ordinary build: neither torch_npu nor {package} has one that is free-threaded",
+    )
+
+
+def subinterpreter(package: str) -> Mismatch:
+    return Mismatch(
+        "the main interpreter",
+        "a subinterpreter",
+        f"import {package} in the main one: torch is there once per process",
+    )
+
+
+def packed(package: str, folder: Path) -> Mismatch:
+    return Mismatch(
+        f"the files of {package} in a folder",
+        f"{folder}, which is packed",
+        "install the wheel with pip: a library cannot be loaded out of an archive",
+    )
+
+
 def not_what_it_was_built_for(
     package: str, dependency: str, built: str, found: str
 ) -> Mismatch | None:

@@ -13,10 +13,12 @@ import_stack(__name__, torch=_built_for.TORCH, torch_npu=_built_for.TORCH_NPU, c
 
 import torch  # noqa: E402
 
-__all__ = ["LIBRARY"]
+__all__ = ["CMAKE_PREFIX", "LIBRARY"]
 
 # Absolute path of the library, for torch.ops.load_library or a C++ program.
 LIBRARY = str(Path(__file__).resolve().parent / "libascendc_ops.so")
+# For CMAKE_PREFIX_PATH, so that a C++ program's find_package(ascendc_ops) finds the library.
+CMAKE_PREFIX = str(Path(__file__).resolve().parent)
 
 
 def _registered_at(operator: str) -> str:
