@@ -26,11 +26,11 @@ endif
 CHOSEN := $(if $(filter both,$(VARIANT)),$(VARIANTS),$(VARIANT))
 
 # What is only built needs no NPU on this machine.
-BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test matrix test,$(MAKECMDGOALS)),,1)
+BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test matrix fuzz mutants test,$(MAKECMDGOALS)),,1)
 export BUILDING
 
 # The device is decided once, after the prerequisites are known to be there, and said first.
-ifneq ($(filter hostcann hostcann-% build install matrix doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
+ifneq ($(filter hostcann hostcann-% build install matrix fuzz mutants doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
 # make 4.3 does not export to $(shell).
 SAID := PYTHON='$(PYTHON)' DEVICE='$(DEVICE)' NPU_ARCH='$(NPU_ARCH)' BUILDING='$(BUILDING)'
 DEVICE_LINE := $(shell export $(SAID); ci/bootstrap.sh --check && "$$PYTHON" ci/device.py print)
@@ -117,6 +117,10 @@ install: $(CHOSEN:%=$(DONE)/install-%) ## install the wheels into .venv
 .PHONY: matrix
 matrix: forget install ## run the precision and rejection matrix; report in build/report
 	@$(VENV)/python tests/matrix/run.py --variant $(VARIANT)
+
+.PHONY: fuzz
+fuzz: install ## call both variants with 100 000 drawn tensors and compare with the contract
+	@$(ON_DEVICE) $(VENV)/python tests/contract/fuzz.py
 
 .PHONY: doctor
 doctor: $(DONE)/install-env $(TOOLKIT) ## say what of the stack does not belong together, and what to change
