@@ -79,7 +79,8 @@ struct NormRows {
 
 template <typename T, typename Tiling>
 inline NormRows tiled_rows(const char* caller, const Tiling& tiling) {
-  const NormRows rows{tiling.rows, tiling.columns, tiling.columns};
+  const NormRows rows{size_t{tiling.bLength} * tiling.sLength, tiling.hLength,
+                      tiling.originalHLength != 0 ? tiling.originalHLength : tiling.hLength};
   require_rows(caller, rows.count, rows.length, rows.used, sizeof(T));
   return rows;
 }
@@ -138,6 +139,55 @@ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<T>& output
                       const LayerNormTiling& tiling, hostcann::CallSite site = {}) {
   LayerNorm<T>(output, outputMean, outputVariance, inputX, gamma, beta, hostcann::Scratch(),
                epsilon, tiling, site);
+}
+
+// [A, R] of which rLength elements count, with the mean and the inverse of the deviation.
+template <typename U, typename T, bool isReuseSource = false,
+          const LayerNormConfig& config = LNCFG_NORM>
+inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean,
+                      const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX,
+                      const LocalTensor<U>& gamma, const LocalTensor<U>& beta, const float epsilon,
+                      const hostcann::Scratch& scratch, const LayerNormPara& para,
+                      const LayerNormSeparateTiling&, hostcann::CallSite = {}) {
+  using namespace hostcann;
+  HOSTCANN_TAKES(LayerNorm, half, float);
+  static_assert(kIsOneOf<U, half, float> && sizeof(U) >= sizeof(T),
+                "LayerNorm of dav-2201 takes gamma and beta no narrower than inputX");
+  static_assert(config.isOutputRstd && !config.isOnlyOutput,
+                "LayerNorm of dav-2201 puts out the mean and the inverse of the deviation");
+  const NormRows rows{para.aLength, para.rLengthWithPadding, para.rLength};
+  require_rows("LayerNorm", rows.count, rows.length, rows.used, sizeof(T));
+  const T* const x = input("LayerNorm", "inputX", inputX, rows.elements());
+  const U* scale = nullptr;
+  const U* shift = nullptr;
+  if constexpr (!config.isNoGamma) scale = input("LayerNorm", "gamma", gamma, rows.used);
+  if constexpr (!config.isNoBeta) shift = input("LayerNorm", "beta", beta, rows.used);
+  float* const means = hostcann::output("LayerNorm", "outputMean", outputMean, rows.count);
+  float* const factors = hostcann::output("LayerNorm", "outputRstd", outputRstd, rows.count);
+  T* const to = hostcann::output("LayerNorm", "output", output, rows.elements());
+  for (size_t row = 0; row < rows.count; ++row) {
+    const T* const from = x + row * rows.length;
+    const Moments of = moments(rows.used, [&](size_t i) { return wide(from[i]); });
+    means[row] = of.mean;
+    factors[row] = inverse_deviation(of.variance, epsilon);
+    for (size_t i = 0; i < rows.used; ++i) {
+      float value = (wide(from[i]) - of.mean) * factors[row];
+      if constexpr (!config.isNoGamma) value *= wide(scale[i]);
+      if constexpr (!config.isNoBeta) value += wide(shift[i]);
+      to[row * rows.length + i] = static_cast<T>(value);
+    }
+  }
+  scratch.use("LayerNorm", {{output, rows.elements()}, {inputX, rows.elements()}});
+}
+template <typename U, typename T, bool isReuseSource = false,
+          const LayerNormConfig& config = LNCFG_NORM>
+inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor<float>& outputMean,
+                      const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX,
+                      const LocalTensor<U>& gamma, const LocalTensor<U>& beta, const float epsilon,
+                      const LayerNormPara& para, const LayerNormSeparateTiling& tiling,
+                      hostcann::CallSite site = {}) {
+  LayerNorm<U, T, isReuseSource, config>(output, outputMean, outputRstd, inputX, gamma, beta,
+                                         epsilon, hostcann::Scratch(), para, tiling, site);
 }
 
 // From means and variances that are known: what is left of them, times gamma, plus beta.
@@ -216,7 +266,7 @@ inline void RmsNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLoc
   RmsNorm<T>(dstLocal, srcLocal, gammaLocal, hostcann::Scratch(), epsilon, tiling, site);
 }
 
-// LayerNorm of alpha * src + gx, with the mean and the inverse of the deviation.
+// LayerNorm of alpha * src + gx. CANN calls rstd what holds the variance.
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal,
                      const LocalTensor<T>& rstdLocal, const LocalTensor<T>& srcLocal,
@@ -232,7 +282,7 @@ inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanL
   const T* const shift = input("DeepNorm", "beta", betaLocal, rows.length);
   const T* const scale = input("DeepNorm", "gamma", gammaLocal, rows.length);
   T* const means = output("DeepNorm", "mean", meanLocal, rows.count);
-  T* const factors = output("DeepNorm", "rstd", rstdLocal, rows.count);
+  T* const variances = output("DeepNorm", "rstd", rstdLocal, rows.count);
   T* const to = output("DeepNorm", "dst", dstLocal, rows.elements());
   for (size_t row = 0; row < rows.count; ++row) {
     const size_t begin = row * rows.length;
@@ -242,7 +292,7 @@ inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanL
     const Moments of = moments(rows.used, joined);
     const float factor = inverse_deviation(of.variance, wide(epsilon));
     means[row] = static_cast<T>(of.mean);
-    factors[row] = static_cast<T>(factor);
+    variances[row] = static_cast<T>(of.variance);
     for (size_t i = 0; i < rows.length; ++i) {
       to[begin + i] =
           static_cast<T>((joined(i) - of.mean) * factor * wide(scale[i]) + wide(shift[i]));
@@ -383,6 +433,89 @@ inline void WelfordUpdate(const LocalTensor<U>& outputMean, const LocalTensor<U>
                           hostcann::CallSite site = {}) {
   WelfordUpdate<T, U, isReuseSource, config>(outputMean, outputVariance, inputMean, inputVariance,
                                              inputX, hostcann::Scratch(), para, site);
+}
+
+}  // namespace AscendC
+
+namespace hostcann {
+
+// The mean and the variance of what element i stands for `count(i)` times.
+template <typename Count>
+inline void welford_finalize(const AscendC::LocalTensor<float>& output_mean,
+                             const AscendC::LocalTensor<float>& output_variance,
+                             const AscendC::LocalTensor<float>& input_mean,
+                             const AscendC::LocalTensor<float>& input_variance,
+                             const AscendC::WelfordFinalizePara& para, Count count) {
+  require_rows("WelfordFinalize", 1, para.abLength, para.abLength, sizeof(float));
+  const float* const means = input("WelfordFinalize", "inputMean", input_mean, para.abLength);
+  const float* const squares =
+      input("WelfordFinalize", "inputVariance", input_variance, para.abLength);
+  const float mean =
+      tree_sum<float>(0, para.abLength, [&](size_t i) { return means[i] * count(i); }) * para.rRec;
+  const auto square = [&](size_t i) {
+    return squares[i] + count(i) * (means[i] - mean) * (means[i] - mean);
+  };
+  const float variance = tree_sum<float>(0, para.abLength, square) * para.rRec;
+  *output("WelfordFinalize", "outputMean", output_mean, 1) = mean;
+  *output("WelfordFinalize", "outputVariance", output_variance, 1) = variance;
+}
+
+}  // namespace hostcann
+
+namespace AscendC {
+
+// Without counts every element stands for rnLength blocks, or for those of the head or the tail.
+template <bool isReuseSource = false>
+inline void WelfordFinalize(const LocalTensor<float>& outputMean,
+                            const LocalTensor<float>& outputVariance,
+                            const LocalTensor<float>& inputMean,
+                            const LocalTensor<float>& inputVariance,
+                            const hostcann::Scratch& scratch, const WelfordFinalizePara& para,
+                            hostcann::CallSite = {}) {
+  if (para.headCountLength + para.tailCountLength != para.abLength ||
+      (para.tailCount == 0 && para.tailCountLength != 0)) {
+    hostcann::fault(
+        "WelfordFinalize: expected headCountLength + tailCountLength to be abLength and a count "
+        "for "
+        "the tail, got %u + %u for %u and %u",
+        para.headCountLength, para.tailCountLength, para.abLength, para.tailCount);
+  }
+  hostcann::welford_finalize(
+      outputMean, outputVariance, inputMean, inputVariance, para, [&](size_t i) {
+        return static_cast<float>(i < para.headCountLength ? para.headCount : para.tailCount);
+      });
+  scratch.use("WelfordFinalize", {{inputMean, para.abLength}, {inputVariance, para.abLength}});
+}
+template <bool isReuseSource = false>
+inline void WelfordFinalize(const LocalTensor<float>& outputMean,
+                            const LocalTensor<float>& outputVariance,
+                            const LocalTensor<float>& inputMean,
+                            const LocalTensor<float>& inputVariance,
+                            const WelfordFinalizePara& para, hostcann::CallSite site = {}) {
+  WelfordFinalize(outputMean, outputVariance, inputMean, inputVariance, hostcann::Scratch(), para,
+                  site);
+}
+template <bool isReuseSource = false>
+inline void WelfordFinalize(const LocalTensor<float>& outputMean,
+                            const LocalTensor<float>& outputVariance,
+                            const LocalTensor<float>& inputMean,
+                            const LocalTensor<float>& inputVariance,
+                            const LocalTensor<int32_t>& counts, const hostcann::Scratch& scratch,
+                            const WelfordFinalizePara& para, hostcann::CallSite = {}) {
+  const int32_t* const of = hostcann::input("WelfordFinalize", "counts", counts, para.abLength);
+  hostcann::welford_finalize(outputMean, outputVariance, inputMean, inputVariance, para,
+                             [&](size_t i) { return static_cast<float>(of[i]); });
+  scratch.use("WelfordFinalize", {{inputMean, para.abLength}, {inputVariance, para.abLength}});
+}
+template <bool isReuseSource = false>
+inline void WelfordFinalize(const LocalTensor<float>& outputMean,
+                            const LocalTensor<float>& outputVariance,
+                            const LocalTensor<float>& inputMean,
+                            const LocalTensor<float>& inputVariance,
+                            const LocalTensor<int32_t>& counts, const WelfordFinalizePara& para,
+                            hostcann::CallSite site = {}) {
+  WelfordFinalize(outputMean, outputVariance, inputMean, inputVariance, counts, hostcann::Scratch(),
+                  para, site);
 }
 
 }  // namespace AscendC

@@ -181,9 +181,9 @@ inline void Pad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTensor
                 const PadParams& padParams, const hostcann::Scratch& scratch,
                 const PadTiling& tiling, hostcann::CallSite = {}) {
   HOSTCANN_TAKES(Pad, int16_t, uint16_t, half, int32_t, uint32_t, float);
-  const size_t rows = tiling.rows;
-  const size_t stored = tiling.columns;
-  const size_t used = tiling.reserved[0];
+  const size_t rows = size_t{tiling.bLength} * tiling.sLength;
+  const size_t stored = tiling.hLength;
+  const size_t used = tiling.originalHLength;
   const size_t padded = (stored * sizeof(T) + 31) / 32 * 32 / sizeof(T);
   if (rows == 0 || used > stored || padParams.leftPad + used + padParams.rightPad > padded) {
     hostcann::fault(
@@ -212,8 +212,8 @@ inline void UnPad(const LocalTensor<T>& dstTensor, const LocalTensor<T>& srcTens
                   const UnPadParams& unPadParams, const hostcann::Scratch& scratch,
                   const UnPadTiling& tiling, hostcann::CallSite = {}) {
   HOSTCANN_TAKES(UnPad, int16_t, uint16_t, half, int32_t, uint32_t, float);
-  const size_t rows = tiling.rows;
-  const size_t stored = tiling.columns;
+  const size_t rows = size_t{tiling.bLength} * tiling.sLength;
+  const size_t stored = tiling.hLength;
   hostcann::require_rows("UnPad", rows, stored, stored, sizeof(T));
   if (unPadParams.leftPad != 0 || unPadParams.rightPad == 0 ||
       unPadParams.rightPad * sizeof(T) >= hostcann::kBlockBytes) {

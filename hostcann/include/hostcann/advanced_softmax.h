@@ -32,8 +32,8 @@ inline Rows rows_of(const char* caller, const Tiling& tiling,
                     const AscendC::SoftMaxShapeInfo& shape, size_t element_bytes) {
   Rows rows;
   const bool given = shape.srcM != 0 && shape.srcK != 0;
-  rows.count = given ? shape.srcM : tiling.rows;
-  rows.length = given ? shape.srcK : tiling.columns;
+  rows.count = given ? shape.srcM : tiling.bLength * tiling.sLength;
+  rows.length = given ? shape.srcK : tiling.hLength;
   rows.used = given && shape.oriSrcK != 0 ? shape.oriSrcK : rows.length;
   require_rows(caller, rows.count, rows.length, rows.used, element_bytes);
   return rows;

@@ -5,7 +5,9 @@
 #define HOSTCANN_ADVANCED_TILING_H
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "hostcann/advanced_types.h"
 #include "hostcann/graph_types.h"
@@ -51,13 +53,32 @@ inline uint32_t type_bytes(ge::DataType type) {
   }
 }
 
-// The last dimension is a row's.
+// [..., s, h]: what stands in front of the last two is b.
 template <typename Tiling>
 inline void fill_tiling(const ge::Shape& shape, Tiling& tiling) {
   const size_t dims = shape.GetDimNum();
-  const uint32_t columns = dims == 0 ? 0 : static_cast<uint32_t>(shape.GetDim(dims - 1));
-  tiling.set_columns(columns);
-  tiling.set_rows(columns == 0 ? 0 : static_cast<uint32_t>(shape.GetShapeSize()) / columns);
+  const auto of = [&](size_t from_the_end) {
+    return dims < from_the_end ? 1u : static_cast<uint32_t>(shape.GetDim(dims - from_the_end));
+  };
+  uint32_t rest = 1;
+  for (size_t i = 3; i <= dims; ++i) rest *= of(i);
+  tiling.set_bLength(rest);
+  tiling.set_sLength(of(2));
+  tiling.set_hLength(of(1));
+  tiling.set_originalHLength(of(1));
+}
+inline uint32_t last_dim(const ge::Shape& shape) {
+  return shape.GetDimNum() == 0 ? 0u : static_cast<uint32_t>(shape.GetDim(shape.GetDimNum() - 1));
+}
+// [b, s, h as it is stored, h].
+template <typename Tiling>
+inline void fill_norm_tiling(const ge::Shape& shape, Tiling& tiling) {
+  std::vector<int64_t> dims = shape.GetDims();
+  if (dims.size() < 4) return fill_tiling(shape, tiling);
+  const uint32_t original = static_cast<uint32_t>(dims.back());
+  dims.pop_back();
+  fill_tiling(ge::Shape(dims), tiling);
+  tiling.set_originalHLength(original);
 }
 
 }  // namespace hostcann
@@ -260,10 +281,21 @@ inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t 
                                       const bool, uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
 }
+inline void GetLayerNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                      const bool, const bool, const bool, uint32_t& maxValue,
+                                      uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+// Of [a, r], with the inverse of the deviation.
+template <typename Tiling>
+inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t, const uint32_t,
+                                     const bool, const bool, Tiling& tiling) {
+  hostcann::fill_tiling(srcShape, tiling);
+}
 template <typename Tiling>
 inline void GetLayerNormNDTilingInfo(const ge::Shape& srcShape, const uint32_t, const uint32_t,
                                      const bool, Tiling& tiling) {
-  hostcann::fill_tiling(srcShape, tiling);
+  hostcann::fill_norm_tiling(srcShape, tiling);
 }
 inline bool GetRmsNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                     uint32_t& maxValue, uint32_t& minValue, const bool = false) {
@@ -271,9 +303,11 @@ inline bool GetRmsNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t ty
   return true;
 }
 template <typename Tiling>
-inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape&, const uint32_t,
-                                 const uint32_t, Tiling& tiling, const bool = false) {
+inline bool GetRmsNormTilingInfo(const ge::Shape& srcShape, const ge::Shape& originSrcShape,
+                                 const uint32_t, const uint32_t, Tiling& tiling,
+                                 const bool = false) {
   hostcann::fill_tiling(srcShape, tiling);
+  tiling.set_originalHLength(hostcann::last_dim(originSrcShape));
   return true;
 }
 
@@ -283,9 +317,11 @@ inline bool GetDeepNormMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t t
   return true;
 }
 template <typename Tiling>
-inline bool GetDeepNormTilingInfo(const ge::Shape& srcShape, const ge::Shape&, const uint32_t,
-                                  const uint32_t, const bool, const bool, Tiling& tiling) {
+inline bool GetDeepNormTilingInfo(const ge::Shape& srcShape, const ge::Shape& originSrcShape,
+                                  const uint32_t, const uint32_t, const bool, const bool,
+                                  Tiling& tiling) {
   hostcann::fill_tiling(srcShape, tiling);
+  tiling.set_originalHLength(hostcann::last_dim(originSrcShape));
   return true;
 }
 inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
@@ -295,7 +331,7 @@ inline void GetLayerNormGradMaxMinTmpSize(const ge::Shape& srcShape, const uint3
 template <typename Tiling>
 inline void GetLayerNormGradNDTilingInfo(const ge::Shape srcShape, const uint32_t, const uint32_t,
                                          const bool, Tiling& tiling) {
-  hostcann::fill_tiling(srcShape, tiling);
+  hostcann::fill_norm_tiling(srcShape, tiling);
 }
 inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                               const bool, uint32_t& maxValue, uint32_t& minValue) {
@@ -304,7 +340,7 @@ inline void GetLayerNormGradBetaMaxMinTmpSize(const ge::Shape& srcShape, const u
 template <typename Tiling>
 inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape srcShape, const uint32_t,
                                              const uint32_t, const bool, Tiling& tiling) {
-  hostcann::fill_tiling(srcShape, tiling);
+  hostcann::fill_norm_tiling(srcShape, tiling);
 }
 inline void GetNormalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t,
                                       const uint32_t typeSizeT, const bool, const bool, const bool,
@@ -316,18 +352,19 @@ inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape& srcShape, const uint3
                                           uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSizeU, maxValue, minValue);
 }
+inline void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                            const bool, uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
 inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                 uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
 }
-// Stored columns and those that hold data.
 template <typename Tiling>
 inline void PadTilingFunc(const ge::Shape srcShape, const ge::Shape oriSrcShape, const uint32_t,
                           const uint32_t, Tiling& tiling) {
   hostcann::fill_tiling(srcShape, tiling);
-  uint32_t words[hostcann::kTilingWords] = {};
-  words[0] = static_cast<uint32_t>(oriSrcShape.GetDim(oriSrcShape.GetDimNum() - 1));
-  tiling.set_reserved(words);
+  tiling.set_originalHLength(hostcann::last_dim(oriSrcShape));
 }
 inline void GetUnPadMaxMinTmpSize(const platform_ascendc::PlatformAscendC&,
                                   const ge::Shape& srcShape, const uint32_t typeSize,

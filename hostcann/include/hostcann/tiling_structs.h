@@ -9,29 +9,35 @@
 #include "hostcann/tiling_data.h"
 
 namespace hostcann {
-constexpr int kTilingWords = 14;
+constexpr int kTilingWords = 12;
 }  // namespace hostcann
 
-#define HOSTCANN_TILING_STRUCT(Name)                                                             \
-  namespace AscendC {                                                                            \
-  namespace tiling {                                                                             \
-  struct Name {                                                                                  \
-    uint32_t rows = 0;                                                                           \
-    uint32_t columns = 0;                                                                        \
-    uint32_t reserved[hostcann::kTilingWords] = {};                                              \
-    void set_rows(uint32_t value) { rows = value; }                                              \
-    void set_columns(uint32_t value) { columns = value; }                                        \
-    void set_reserved(const uint32_t* words) { std::memcpy(reserved, words, sizeof(reserved)); } \
-  };                                                                                             \
-  }                                                                                              \
-  }                                                                                              \
-  using AscendC::tiling::Name;                                                                   \
-  namespace optiling {                                                                           \
-  BEGIN_TILING_DATA_DEF(Name)                                                                    \
-  TILING_DATA_FIELD_DEF(uint32_t, rows);                                                         \
-  TILING_DATA_FIELD_DEF(uint32_t, columns);                                                      \
-  TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved);                         \
-  END_TILING_DATA_DEF;                                                                           \
+// [bLength, sLength, hLength], of whose rows originalHLength elements count.
+#define HOSTCANN_TILING_STRUCT(Name)                                      \
+  namespace AscendC {                                                     \
+  namespace tiling {                                                      \
+  struct Name {                                                           \
+    uint32_t bLength = 0;                                                 \
+    uint32_t sLength = 0;                                                 \
+    uint32_t hLength = 0;                                                 \
+    uint32_t originalHLength = 0;                                         \
+    uint32_t reserved[hostcann::kTilingWords] = {};                       \
+    void set_bLength(uint32_t value) { bLength = value; }                 \
+    void set_sLength(uint32_t value) { sLength = value; }                 \
+    void set_hLength(uint32_t value) { hLength = value; }                 \
+    void set_originalHLength(uint32_t value) { originalHLength = value; } \
+  };                                                                      \
+  }                                                                       \
+  }                                                                       \
+  using AscendC::tiling::Name;                                            \
+  namespace optiling {                                                    \
+  BEGIN_TILING_DATA_DEF(Name)                                             \
+  TILING_DATA_FIELD_DEF(uint32_t, bLength);                               \
+  TILING_DATA_FIELD_DEF(uint32_t, sLength);                               \
+  TILING_DATA_FIELD_DEF(uint32_t, hLength);                               \
+  TILING_DATA_FIELD_DEF(uint32_t, originalHLength);                       \
+  TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved);  \
+  END_TILING_DATA_DEF;                                                    \
   }
 
 HOSTCANN_TILING_STRUCT(ConfusionTransposeTiling)

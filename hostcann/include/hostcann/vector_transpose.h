@@ -30,6 +30,33 @@ struct TransDataTo5HDParams {
   uint16_t srcRepStride = 0;
 };
 
+enum class TransposeType : uint8_t {
+  TRANSPOSE_TYPE_NONE,
+  TRANSPOSE_NZ2ND_0213,
+  TRANSPOSE_NZ2NZ_0213,
+  TRANSPOSE_NZ2NZ_012_WITH_N,
+  TRANSPOSE_NZ2ND_012_WITH_N,
+  TRANSPOSE_NZ2ND_012_WITHOUT_N,
+  TRANSPOSE_NZ2NZ_012_WITHOUT_N,
+  TRANSPOSE_ND2ND_ONLY,
+  TRANSPOSE_ND_UB_GM,
+  TRANSPOSE_GRAD_ND_UB_GM,
+  TRANSPOSE_ND2ND_B16,
+  TRANSPOSE_NCHW2NHWC,
+  TRANSPOSE_NHWC2NCHW,
+};
+struct TransposeParamsExt {
+  TransposeParamsExt() = default;
+  TransposeParamsExt(uint16_t n, uint16_t c, uint16_t h, uint16_t w, TransposeType type)
+      : nSize(n), cSize(c), hSize(h), wSize(w), transposeType(type) {}
+
+  uint16_t nSize = 0;
+  uint16_t cSize = 0;
+  uint16_t hSize = 0;
+  uint16_t wSize = 0;
+  TransposeType transposeType = TransposeType::TRANSPOSE_ND2ND_B16;
+};
+
 }  // namespace AscendC
 
 namespace hostcann {
@@ -122,6 +149,51 @@ inline void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
       std::memcpy(to + (row * kRows + column) * sizeof(T),
                   matrix + (column * kRows + row) * sizeof(T), sizeof(T));
     }
+  }
+}
+
+// [n, c, h, w] to [n, h, w, c] and back, each as one piece. CANN's scratch space is not used.
+template <typename T>
+inline void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                      const LocalTensor<uint8_t>& sharedTmpBuffer,
+                      const TransposeParamsExt& transposeParams, hostcann::CallSite site = {}) {
+  using namespace hostcann;
+  const TransposeType type = transposeParams.transposeType;
+  if (type == TransposeType::TRANSPOSE_TYPE_NONE) return;
+  if (type == TransposeType::TRANSPOSE_ND2ND_B16) {
+    if constexpr (sizeof(T) == 2) return Transpose(dst, src, site);
+    fault("Transpose: expected elements of 2 bytes for TRANSPOSE_ND2ND_B16, got %zu", sizeof(T));
+  }
+  const bool to_last = type == TransposeType::TRANSPOSE_NCHW2NHWC;
+  if (!to_last && type != TransposeType::TRANSPOSE_NHWC2NCHW) {
+    fault(
+        "Transpose: expected TRANSPOSE_ND2ND_B16, TRANSPOSE_NCHW2NHWC or TRANSPOSE_NHWC2NCHW, got "
+        "type %u, which dav-2201 does not do",
+        static_cast<unsigned>(type));
+  }
+  const size_t channels = transposeParams.cSize;
+  const size_t area = size_t{transposeParams.hSize} * transposeParams.wSize;
+  const size_t count = transposeParams.nSize * channels * area;
+  if (channels > 4095 || area > 4095 || area * sizeof(T) % kBlockBytes != 0) {
+    fault(
+        "Transpose: expected cSize and hSize x wSize up to 4095, the latter whole blocks, got %zu "
+        "and %zu elements of %zu bytes",
+        channels, area, sizeof(T));
+  }
+  if (count == 0) return;
+  sharedTmpBuffer.view().aligned("Transpose", "sharedTmpBuffer", 1);
+  const uint8_t* const from = src.view().aligned("Transpose", "src", count * sizeof(T));
+  uint8_t* const to = dst.view().aligned("Transpose", "dst", count * sizeof(T));
+  note("Transpose", "src", Unit::kVector, Access::kRead, from, count * sizeof(T));
+  note("Transpose", "dst", Unit::kVector, Access::kWrite, to, count * sizeof(T));
+  check_overlap("Transpose", "src", to, count * sizeof(T), from, count * sizeof(T));
+  if (to == from) fault("Transpose: expected dst and src to be disjoint, got the same tensor");
+  const size_t rows = to_last ? channels : area;
+  const size_t columns = to_last ? area : channels;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t row = i / columns % rows;
+    const size_t at = i - i % (rows * columns) + i % columns * rows + row;
+    std::memcpy(to + at * sizeof(T), from + i * sizeof(T), sizeof(T));
   }
 }
 

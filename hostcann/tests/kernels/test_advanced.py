@@ -64,11 +64,6 @@ def advanced(build_library):
     return build_library(HERE / "advanced.asc", "-O1")
 
 
-@pytest.fixture(params=["", "all"], ids=["plain", "checked"])
-def checks(request, monkeypatch):
-    monkeypatch.setenv("HOSTCANN_CHECK", request.param)
-
-
 def run(device, stream, entry, before, call):
     gm = device.upload(before)
     entry(stream, gm, ctypes.byref(call.as_c()))

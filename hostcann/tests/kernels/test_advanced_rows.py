@@ -24,11 +24,6 @@ def advanced(build_library):
     return build_library(HERE / "advanced_rows.asc", "-O1")
 
 
-@pytest.fixture(params=["", "all"], ids=["plain", "checked"])
-def checks(request, monkeypatch):
-    monkeypatch.setenv("HOSTCANN_CHECK", request.param)
-
-
 class Case:
     """A picture of moderate numbers, one call on it, and tensors of what came out."""
 
@@ -116,7 +111,7 @@ def test_deep_norm(case, type_):
         wanted = torch.nn.functional.layer_norm(x, (columns,), gamma, beta, EPSILON)
         c.close(c.got(0, (rows, columns)), wanted)
         c.close(c.got(third, rows), x.mean(1))
-        c.close(c.got(fourth, rows), (x.var(1, correction=0) + EPSILON).rsqrt())
+        c.close(c.got(fourth, rows), x.var(1, correction=0))
 
 
 @pytest.mark.parametrize("type_", FLOATS)
@@ -178,6 +173,60 @@ def test_welford_update(case):
     x = torch.stack(blocks)[:, :29]
     torch.testing.assert_close(mean[:29], x.mean(0))
     torch.testing.assert_close(squares[:29], 3 * x.var(0, correction=0), rtol=1e-5, atol=1e-5)
+
+
+def test_layer_norm_of_rows(case):
+    for form, (rows, columns) in enumerate(SHAPES):
+        c, used = case("float", form), columns - 3
+        call = Call(form % 2, count=rows, repeats=columns, mode=used, scalar=EPSILON)
+        c.run("LayerNormOfRows", call)
+        first, second, third, fourth = places(0, 1, 2, 3)
+        x = c.given(REGION, (rows, columns))[:, :used]
+        gamma, beta = c.given(first, used), c.given(second, used)
+        wanted = torch.nn.functional.layer_norm(x, (used,), gamma, beta, EPSILON)
+        c.close(c.got(0, (rows, columns))[:, :used], wanted)
+        c.close(c.got(third, rows), x.mean(1))
+        c.close(c.got(fourth, rows), (x.var(1, correction=0) + EPSILON).rsqrt())
+
+
+def test_welford_finalize(case):
+    """The first 20 of 32 columns of a row have three elements, the others two."""
+    x = torch.randn(3, 32)
+    head, tail = x[:, :20], x[:2, 20:]
+    all_of_them = torch.cat([head.flatten(), tail.flatten()])
+    mean = torch.cat([head.mean(0), tail.mean(0)])
+    squares = torch.cat([3 * head.var(0, correction=0), 2 * tail.var(0, correction=0)])
+    counts = torch.tensor([3] * 20 + [2] * 12, dtype=torch.int32)
+    for form in range(4):
+        c = case("float", form)
+        for place, values in zip(places(0, 1, 2), (mean, squares, counts), strict=True):
+            c.put(place, values)
+        heads = 3 if form < 2 else 0
+        call = Call(form % 2, count=heads, repeats=32, mode=20, mask=2, scalar=all_of_them.numel())
+        c.run("WelfordFinalize", call)
+        c.close(c.got(0, 1), all_of_them.mean()[None])
+        c.close(c.got(32, 1), all_of_them.var(correction=0)[None])
+
+
+@pytest.mark.parametrize("type_", FLOATS)
+def test_transposed_channels(case, type_):
+    batch, channels, area = 2, 3, 64
+    for form in (0, 1):
+        c = case(type_, form)
+        c.run("TransposeChannels", Call(form, count=channels, repeats=area, mode=batch))
+        shape = (batch, channels, area) if form == 0 else (batch, area, channels)
+        wanted = c.given(REGION, shape).transpose(1, 2)
+        assert torch.equal(c.got(0, wanted.shape), wanted)
+
+
+def test_transpose_of_another_type(advanced, device):
+    for bug in (0, 1):
+        stream = device.new_stream()
+        advanced.launch_transpose_nz(stream, bug)
+        code, sentence = device.synchronize(stream)
+        assert code == (507035 if bug else 0)
+        assert ("Transpose: expected TRANSPOSE_ND2ND_B16" in sentence) == bool(bug), sentence
+        device.call("aclrtDestroyStreamForce", stream)
 
 
 @pytest.mark.parametrize("type_", FLOATS)

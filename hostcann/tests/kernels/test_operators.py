@@ -18,39 +18,6 @@ def operators(build_library):
     return build_library(HERE / "operators.asc", "-O1")
 
 
-@pytest.fixture(params=["", "all"], ids=["plain", "checked"])
-def checks(request, monkeypatch):
-    monkeypatch.setenv("HOSTCANN_CHECK", request.param)
-
-
-class Memory:
-    """Tensors on the device: made for a test, freed after it."""
-
-    def __init__(self, device, stream):
-        self.device, self.stream, self.held = device, stream, []
-
-    def give(self, tensor):
-        address = self.device.upload(tensor.contiguous().view(torch.uint8).numpy())
-        self.held.append(address)
-        return address
-
-    def take(self, address, like):
-        count = like.numel() * like.element_size()
-        raw = self.device.download(address, "uint8", count)
-        return torch.from_numpy(raw).view(like.dtype).reshape(like.shape)
-
-    def finish(self):
-        return self.device.synchronize(self.stream)
-
-
-@pytest.fixture
-def memory(device, stream):
-    made = Memory(device, stream)
-    yield made
-    for address in made.held:
-        device.call("aclrtFree", address)
-
-
 def quantised(x):
     return (x * 16).float().round().clamp(-128, 127).to(torch.int8)
 
