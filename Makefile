@@ -26,11 +26,11 @@ endif
 CHOSEN := $(if $(filter both,$(VARIANT)),$(VARIANTS),$(VARIANT))
 
 # What is only built needs no NPU on this machine.
-BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test matrix fuzz mutants test,$(MAKECMDGOALS)),,1)
+BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test matrix fuzz mutants bench bench-compare test,$(MAKECMDGOALS)),,1)
 export BUILDING
 
 # The device is decided once, after the prerequisites are known to be there, and said first.
-ifneq ($(filter hostcann hostcann-% build install matrix fuzz mutants doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
+ifneq ($(filter hostcann hostcann-% build install matrix fuzz mutants bench bench-compare doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
 # make 4.3 does not export to $(shell).
 SAID := PYTHON='$(PYTHON)' DEVICE='$(DEVICE)' NPU_ARCH='$(NPU_ARCH)' BUILDING='$(BUILDING)'
 DEVICE_LINE := $(shell export $(SAID); ci/bootstrap.sh --check && "$$PYTHON" ci/device.py print)
@@ -68,6 +68,7 @@ WHEEL_INPUTS += $(addprefix python/ascendc-env/ascendc_env/,__init__.py mismatch
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | expand -t 19
 	@echo 'variables of docker-*: CHIP=910b|a3|310p|950, STACK=default, ENGINE=docker|podman, NPUS=0,1, ALLOW_UNPINNED=1, BASE_IMAGE='
+	@echo 'variables of bench*: BASE=<revision>, ONLY=calls|kernels|imports|builds|growth'
 	@echo 'variables: DEVICE=auto|host|npu, NPU_ARCH=<from the chip>, VARIANT=both|pybind|lib, PYTHON=python3.11'
 
 .PHONY: env
@@ -122,12 +123,20 @@ matrix: forget install ## run the precision and rejection matrix; report in buil
 fuzz: install ## call both variants with 100 000 drawn tensors and compare with the contract
 	@$(ON_DEVICE) $(VENV)/python tests/contract/fuzz.py
 
+.PHONY: bench
+bench: install .venv/installed-bench ## measure calls, kernels, imports and builds; report in build/report
+	@$(ON_DEVICE) $(VENV)/python tests/bench/run.py $(addprefix --only ,$(ONLY))
+
+.PHONY: bench-compare
+bench-compare: install .venv/installed-bench ## measure BASE=<revision> and this checkout, in turn
+	@$(ON_DEVICE) $(VENV)/python tests/bench/compare.py '$(BASE)'
+
 .PHONY: doctor
 doctor: $(DONE)/install-env $(TOOLKIT) ## say what of the stack does not belong together, and what to change
 	@$(ON_DEVICE) $(VENV)/ascendc-env doctor
 
 .PHONY: test
-test: forget install $(DONE)/install-env $(if $(TOOLKIT),$(DONE)/wheel-hostcann) conda .venv/installed-evidence ## run the matrix and the rest of the suite
+test: forget install $(DONE)/install-env $(if $(TOOLKIT),$(DONE)/wheel-hostcann) conda .venv/installed-bench .venv/installed-evidence ## run the matrix and the rest of the suite
 	@ci/test.sh
 
 # A report must not outlive a run that stopped before it.

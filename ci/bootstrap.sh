@@ -4,11 +4,11 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: ci/bootstrap.sh [--check | conda | evidence]
+usage: ci/bootstrap.sh [--check | bench | conda | evidence]
 
 Checks what the system must have, then creates or updates .venv from the hash-locked
-requirements in ci/requirements. --check stops after the check; conda adds what builds conda
-packages, evidence what writes SBOMs.
+requirements in ci/requirements. --check stops after the check; bench adds what keeps figures, conda what
+builds conda packages, evidence what writes SBOMs.
 
   PYTHON             the Python to use, of the release in versions.toml (default: python3.11)
   ASCENDC_OPS_CACHE  where downloads are kept (default: ${XDG_CACHE_HOME:-~/.cache}/ascendc-ops)
@@ -28,8 +28,8 @@ need() {
 
 case $#,${1:-} in
     1,-h | 1,--help) usage && exit 0 ;;
-    0, | 1,--check | 1,conda | 1,evidence) ;;
-    *) die "expected no argument, --check, conda or evidence, got '$*'" ;;
+    0, | 1,--check | 1,bench | 1,conda | 1,evidence) ;;
+    *) die "expected no argument, --check, bench, conda or evidence, got '$*'" ;;
 esac
 
 # Builtins only up to here: the tools looked for may not be there.

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the figures are measured against; a goal that is not met stays in the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.calls import CHECKS
+from bench.measure import Ratio, Suite
+
+
+@dataclass(frozen=True)
+class Outcome:
+    goal: str
+    limit: str
+    got: str
+    met: bool
+    # Why not, where it is not met.
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RatioWithin:
+    """The ratio of two series, round by round."""
+
+    goal: str
+    group: str
+    subject: str
+    baseline: str
+    limit: float
+    reason: str = ""
+
+    def outcome(self, suite: Suite) -> Outcome | None:
+        if self.group not in suite.groups:
+            return None
+        series = suite.groups[self.group]
+        ratio = Ratio.of(series[self.subject].values, series[self.baseline].values)
+        met = ratio.median <= self.limit
+        limit = f"≤ {self.limit:.2f} of {self.baseline}"
+        return Outcome(self.goal, limit, str(ratio), met, "" if met else self.reason)
+
+
+@dataclass(frozen=True)
+class TotalWithin:
+    """The sum of medians, in the unit that `scale` makes of seconds or bytes."""
+
+    goal: str
+    group: str
+    subjects: tuple[str, ...]
+    limit: float
+    scale: float
+    unit: str
+    reason: str = ""
+
+    def outcome(self, suite: Suite) -> Outcome | None:
+        if self.group not in suite.groups:
+            return None
+        series = suite.groups[self.group]
+        total = self.scale * sum(series[name].median for name in self.subjects)
+        met = total <= self.limit
+        limit = f"≤ {self.limit:g} {self.unit}"
+        got = f"{total:.3g} {self.unit}"
+        return Outcome(self.goal, limit, got, met, "" if met else self.reason)
+
+
+def calls() -> list[RatioWithin]:
+    found = []
+    for launch in ("none", "real"):
+        where = f"call/launch {launch}/queue 1"
+        what = "" if launch == "real" else ", no launch"
+        for variant in ("pybind", "lib"):
+            sample = f"sample, {variant}"
+            found += [
+                RatioWithin(
+                    f"{variant}, empty queue{what}",
+                    f"{where}/empty, 1 thread",
+                    variant,
+                    sample,
+                    1.05,
+                    EMPTY,
+                ),
+                RatioWithin(
+                    f"{variant}, queued work{what}",
+                    f"{where}/queued work, 1 thread",
+                    variant,
+                    sample,
+                    1.0,
+                    QUEUED,
+                ),
+                RatioWithin(
+                    f"{variant}{what}", f"{where}/empty, 1 thread", variant, "torch.add", 1.0
+                ),
+            ]
+    return found
+
+
+EMPTY = "stream() looks at the queue and the checks at the tensors; the sample does neither."
+QUEUED = "The sample overtakes the queued work; keeping the order costs the wait for it."
+GOALS = (
+    *calls(),
+    TotalWithin("all checks of a call together", "step", CHECKS, 60, 1e9, "ns"),
+    RatioWithin("add kernel of hostcann", "kernel/64 MiB", "hostcann kernel", "torch CPU", 1 / 0.9),
+    TotalWithin("import of pybind", "import", ("pybind",), 15, 1e3, "ms"),
+    TotalWithin("import of lib", "import", ("lib",), 15, 1e3, "ms"),
+    TotalWithin("package of pybind", "package size", ("pybind",), 400, 1e-3, "kB"),
+    TotalWithin("package of lib", "package size", ("lib",), 400, 1e-3, "kB"),
+)
+
+
+def outcomes(suite: Suite) -> list[Outcome]:
+    """Of every goal whose figures were taken."""
+    return [outcome for goal in GOALS if (outcome := goal.outcome(suite))]
