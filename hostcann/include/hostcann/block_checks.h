@@ -48,6 +48,8 @@ class BlockChecks {
     for (Cell& cell : cells_) cell = Cell();
     for (UnitTimes& times : known_) times = UnitTimes();
     for (UnitTimes& times : handed_on_) times = UnitTimes();
+    line_count_ = 0;
+    last_line_ = 0;
   }
 
   void forget(const uint8_t* data, size_t bytes) { std::memset(written_ + (data - ub_), 0, bytes); }
@@ -58,8 +60,18 @@ class BlockChecks {
     const size_t first = static_cast<size_t>(data - ub_);
     if (access == Access::kRead) require_written(caller, name, first, bytes);
     const uint32_t now = tick(unit);
+    const Limits limit = limits(unit, access);
+    const uint16_t line = line_number();
+    const size_t done = act(access, unit);
     for (size_t at = first / kBlockBytes; at <= (first + bytes - 1) / kBlockBytes; ++at) {
-      order(caller, name, unit, access, cells_[at], now);
+      Cell& cell = cells_[at];
+      uint32_t late = 0;
+      for (size_t i = 0; i < kActs; ++i) {
+        late |= static_cast<uint32_t>(cell.times[i] > limit.of[i]);
+      }
+      if (late != 0) report(caller, name, unit, access, limit, cell);
+      cell.times[done] = now;
+      cell.lines[done] = line;
     }
     if (access == Access::kWrite) std::memset(written_ + first, 1, bytes);
   }
@@ -81,13 +93,17 @@ class BlockChecks {
   }
 
  private:
-  struct Done {
-    uint32_t time = 0;
-    SourceLine at;
+  static constexpr size_t kActs = 2 * kUnits;  // reads, then writes, of every unit
+
+  // What every unit did to a block of 32 bytes last, by Access. A cache line, since a kernel goes
+  // through all of them again and again.
+  struct alignas(64) Cell {
+    uint32_t times[kActs] = {};
+    uint16_t lines[kActs] = {};
   };
-  struct Cell {
-    Done by[2][kUnits];  // by Access
-  };
+  static constexpr size_t act(Access access, Unit unit) {
+    return static_cast<size_t>(access) * kUnits + static_cast<size_t>(unit);
+  }
 
   uint32_t tick(Unit unit) {
     UnitTimes& own = known_[static_cast<size_t>(unit)];
@@ -97,39 +113,55 @@ class BlockChecks {
   }
 
   void require_written(const char* caller, const char* name, size_t first, size_t bytes) const {
-    for (size_t i = first; i < first + bytes; ++i) {
-      if (written_[i] != 0) continue;
-      fault(
-          "%s: expected %s to hold written data, got byte %zu of the Unified Buffer (%zu of this "
-          "access), which nothing wrote since it was allocated; copy or compute it first",
-          caller, name, i, i - first);
-    }
+    const void* const unwritten = std::memchr(written_ + first, 0, bytes);
+    if (unwritten == nullptr) return;
+    const size_t i = static_cast<const uint8_t*>(unwritten) - written_;
+    fault(
+        "%s: expected %s to hold written data, got byte %zu of the Unified Buffer (%zu of this "
+        "access), which nothing wrote since it was allocated; copy or compute it first",
+        caller, name, i, i - first);
   }
 
-  void order(const char* caller, const char* name, Unit unit, Access access, Cell& cell,
-             uint32_t now) {
-    const UnitTimes& known = known_[static_cast<size_t>(unit)];
-    for (size_t other = 0; other < kUnits; ++other) {
-      if (other == static_cast<size_t>(unit)) continue;
-      for (size_t kind = 0; kind < 2; ++kind) {
-        if (access == Access::kRead && kind == static_cast<size_t>(Access::kRead)) continue;
-        const Done& done = cell.by[kind][other];
-        if (done.time > known.of[other]) {
-          report(caller, name, unit, access, static_cast<Unit>(other), static_cast<Access>(kind),
-                 done.at);
-        }
-      }
+  // The number under which the line of the call that runs is kept.
+  uint16_t line_number() {
+    const SourceLine& at = this_block("check").called_at;
+    if (line_count_ != 0) {
+      const SourceLine& last = lines_[last_line_];
+      if (last.line == at.line && last.file == at.file) return last_line_;
     }
-    cell.by[static_cast<size_t>(access)][static_cast<size_t>(unit)] = {
-        now, this_block(caller).called_at};
+    for (uint16_t i = 0; i < line_count_; ++i) {
+      if (lines_[i].line == at.line && lines_[i].file == at.file) return last_line_ = i;
+    }
+    if (line_count_ == kMaxLines) return last_line_ = kMaxLines;  // said as unknown
+    lines_[line_count_] = at;
+    return last_line_ = line_count_++;
   }
 
-  [[noreturn]] __attribute__((cold, noinline)) static void report(const char* caller,
-                                                                  const char* name, Unit unit,
-                                                                  Access access, Unit other,
-                                                                  Access kind,
-                                                                  const SourceLine& at) {
-    const char* did = kind == Access::kWrite ? "writes" : "reads";
+  // Of each unit the time up to which `unit` knows it; what cannot be out of order has no limit.
+  struct Limits {
+    uint32_t of[kActs];
+  };
+  Limits limits(Unit unit, Access access) const {
+    Limits result;
+    for (size_t i = 0; i < kActs; ++i) {
+      const bool read = i < kUnits;
+      const bool free =
+          i % kUnits == static_cast<size_t>(unit) || (read && access == Access::kRead);
+      result.of[i] = free ? ~uint32_t{0} : known_[static_cast<size_t>(unit)].of[i % kUnits];
+    }
+    return result;
+  }
+
+  [[noreturn]] __attribute__((cold, noinline)) void report(const char* caller, const char* name,
+                                                           Unit unit, Access access,
+                                                           const Limits& limit,
+                                                           const Cell& cell) const {
+    size_t late = 0;
+    while (cell.times[late] <= limit.of[late]) ++late;
+    const Unit other = static_cast<Unit>(late % kUnits);
+    const uint16_t number = cell.lines[late];
+    const SourceLine at = number < line_count_ ? lines_[number] : SourceLine();
+    const char* did = late < kUnits ? "reads" : "writes";
     const char* here = access == Access::kWrite ? "written" : "read";
     fault(
         "%s: expected %s to be %s by %s after %s %s it at %s:%u, got nothing that makes it wait; "
@@ -138,10 +170,15 @@ class BlockChecks {
         at.file == nullptr ? "?" : at.file, at.line, unit_letter(other), unit_letter(unit));
   }
 
+  static constexpr uint16_t kMaxLines = 512;
+
   const uint8_t* ub_ = nullptr;
   UnitTimes known_[kUnits];
   UnitTimes told_by_[kHardEvents][8];     // with each flag
   UnitTimes handed_on_[kMaxBuffers + 1];  // with each buffer of a queue
+  SourceLine lines_[kMaxLines];
+  uint16_t line_count_ = 0;
+  uint16_t last_line_ = 0;
   uint8_t written_[kUbBytes] = {};
   Cell cells_[kUbBytes / kBlockBytes];
 };
