@@ -314,6 +314,108 @@ def test_debug_information_names_the_users_lines(bisheng, sources):
     assert {4, 5, 6, 7, 8, 9, 10} <= named <= set(range(1, KERNEL.count("\n") + 1))
 
 
+# Counts what it compiles itself; what it compiled before it gives again, by the arguments and the
+# text, as a compiler cache does.
+CACHE = """\
+#!{python}
+import hashlib, pathlib, subprocess, sys
+arguments = sys.argv[1:]
+store = pathlib.Path(__file__).parent / "store"
+store.mkdir(exist_ok=True)
+inputs = [a for a in arguments if a.endswith(".ii")]
+if "-c" not in arguments or len(inputs) != 1:
+    sys.exit(subprocess.call(arguments))
+text = pathlib.Path(inputs[0]).read_bytes()
+output = arguments[arguments.index("-o") + 1]
+rest = " ".join(a for a in arguments if a not in (inputs[0], output))
+kept = store / hashlib.sha256(rest.encode() + text).hexdigest()
+if not kept.exists():
+    status = subprocess.call(arguments)
+    if status:
+        sys.exit(status)
+    kept.write_bytes(pathlib.Path(output).read_bytes())
+pathlib.Path(output).write_bytes(kept.read_bytes())
+"""
+
+
+def test_compiler_cache(bisheng, sources):
+    """The same source is compiled once, a changed one again, and the object is the same."""
+    cache = sources / "cache"
+    cache.write_text(CACHE.format(python=sys.executable))
+    cache.chmod(0o755)
+    cached = {"CXX": f"{cache} g++"}
+    store = sources / "store"
+    for name in ("first.o", "second.o"):
+        bisheng(ARCH, "-g", "-c", "-o", name, "kernel.asc", cwd=sources, env=cached)
+    assert len(list(store.iterdir())) == 1
+    bisheng(ARCH, "-g", "-c", "-o", "plain.o", "kernel.asc", cwd=sources)
+    objects = [(sources / name).read_bytes() for name in ("first.o", "second.o", "plain.o")]
+    assert objects[0] == objects[1] == objects[2]
+    (sources / "shared.h").write_text("#pragma once\nconstexpr int kValue = 43;\n")
+    bisheng(ARCH, "-g", "-c", "-o", "third.o", "kernel.asc", cwd=sources, env=cached)
+    assert len(list(store.iterdir())) == 2
+    assert (sources / "third.o").read_bytes() != objects[0]
+
+
+@pytest.mark.skipif(shutil.which("ccache") is None, reason="ccache is not installed")
+def test_ccache(bisheng, sources):
+    environment = {"CXX": "ccache g++", "CCACHE_DIR": str(sources / "ccache")}
+    for name in ("first.o", "second.o"):
+        bisheng(ARCH, "-c", "-o", name, "kernel.asc", cwd=sources, env=environment)
+    statistics = subprocess.run(
+        ["ccache", "--print-stats"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    ).stdout
+    counted = dict(line.split("\t") for line in statistics.splitlines())
+    hits = int(counted["preprocessed_cache_hit"]) + int(counted["direct_cache_hit"])
+    assert (hits, counted["cache_miss"]) == (1, "1")
+
+
+DEBUGGED = """\
+#include "kernel_operator.h"
+extern "C" int aclrtSetDevice(int);
+extern "C" int aclrtSynchronizeDevice();
+
+__global__ __vector__ void kernel(int32_t given) {
+  int32_t total = given;
+  total += 40;
+  total *= 2;
+  AscendC::GetBlockIdx();
+}
+
+int main() {
+  aclrtSetDevice(0);
+  kernel<<<1, nullptr, nullptr>>>(2);
+  return aclrtSynchronizeDevice();
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+def test_debugger_steps_through_the_source(bisheng, tmp_path):
+    (tmp_path / "steps.asc").write_text(DEBUGGED)
+    bisheng(ARCH, "-g", "-O0", "-o", "steps", "steps.asc", cwd=tmp_path)
+    commands = ("set pagination off", "break steps.asc:7", "run", "next", "next", "print total")
+    command = ["gdb", "--nx", "--batch", *(w for c in commands for w in ("-ex", c)), "./steps"]
+    said = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        env=os.environ | {"DEBUGINFOD_URLS": ""},
+    ).stdout
+    assert "kernel (given=2) at steps.asc:7" in said
+    assert [line for line in said.splitlines() if line.startswith(("8\t", "9\t", "$1"))] == [
+        "8\t  total *= 2;",
+        "9\t  AscendC::GetBlockIdx();",
+        "$1 = 84",
+    ]
+
+
 # row: what follows three lines of the source -> what the compiler says on line 4
 DIAGNOSED = {
     "plain": ("int x = y;", "error: 'y' was not declared in this scope"),
