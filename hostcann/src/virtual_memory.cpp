@@ -33,17 +33,16 @@ VirtualMemory& VirtualMemory::instance() {
 }
 
 Status VirtualMemory::reserve(size_t bytes, void** address) {
-  const size_t whole = round_up(bytes, kPageBytes);
   void* both =
-      mmap(nullptr, 2 * whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (both == MAP_FAILED) {
     return refuse(ACL_ERROR_RT_MEMORY_ALLOCATION, "cannot reserve addresses for %zu bytes: %s",
                   bytes, std::strerror(errno));
   }
   const auto begin = reinterpret_cast<Address>(both);
-  keep_to_this_process(begin, 2 * whole);
+  keep_to_this_process(begin, 2 * bytes);
   std::unique_lock lock(mutex_);
-  reservations_.emplace(begin, Reservation{whole, {}});
+  reservations_.emplace(begin, Reservation{bytes, {}});
   used_.store(true, std::memory_order_release);
   *address = both;
   return {};

@@ -42,6 +42,7 @@ class VirtualMemory {
  public:
   static VirtualMemory& instance();
 
+  // `bytes` are whole pages.
   Status reserve(size_t bytes, void** address);
   Status release(const void* address);
   Status map(const void* address, size_t bytes, size_t offset,
