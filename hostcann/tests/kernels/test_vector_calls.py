@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from oracle import TYPES, Call, assert_same, lanewise, picture, random_call
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import PICTURE, REGION, TYPES, Call, assert_same, lanewise, picture, random_call
 
 HERE = Path(__file__).parent
 ADD_TYPES = ("int16_t", "half", "int32_t", "float")
@@ -142,3 +144,83 @@ def test_sum_that_accumulates_over_the_repeats(calls, device, stream):
     after = run(device, stream, calls.call_Add_float, before, call).view(numpy.float32)
     rows = before.view(numpy.float32)[2048 : 2048 + 256].reshape(4, 64)
     assert after[:64].tolist() == (rows.sum(0) + before.view(numpy.float32)[:64]).tolist()
+
+
+PROPERTIES = settings(
+    max_examples=60, deadline=None, derandomize=True, database=None, print_blob=False
+)
+
+
+@st.composite
+def calls_of(draw, reads):
+    """A function's call: any form, mask, repeats and strides whose operands stay in their regions.
+
+    dst is apart from the sources; its blocks and repeats do not write the same place twice.
+    """
+    width = 4
+    each = 256 // width
+    call = Call(draw(st.sampled_from((0, 1, 2))))
+    if call.form == 0:
+        call.count = draw(st.integers(0, 6 * each))
+        return call
+    call.repeats = draw(st.integers(0, 5))
+    lanes = draw(st.integers(0, each))
+    call.mask = (1 << lanes) - 1 if call.form == 1 else draw(st.integers(0, 2**each - 1))
+    dst_block = draw(st.integers(1, 4))
+    # A source that is dst itself starts where it does: it accumulates, repeat after repeat.
+    if 0 in reads:
+        call.strides = (dst_block, 1, 1, 8 * dst_block, 8, 8)
+        return call
+    blocks = [dst_block, *(draw(st.integers(0, 4)) for _ in range(2))]
+    repeats = [8 * dst_block + draw(st.integers(0, 6)), *(draw(st.integers(0, 20)) for _ in "ab")]
+    call.strides = (*blocks, *repeats)
+    return call
+
+
+@pytest.mark.parametrize("name", ["Add", "Mul", "Max", "MulAddDst", "Exp", "Relu", "Adds"])
+def test_any_call_is_the_loop(calls, device, stream, name):
+    table = next(t for t in (BINARY, UNARY, SCALAR) if name in t)
+    _, reads, compute = table[name]
+    entry = getattr(calls, f"call_{name}_float")
+
+    @PROPERTIES
+    @given(call=calls_of(reads), seed=st.integers(0, 9))
+    def check(call, seed):
+        call.scalar = 3.0
+        before = picture(random.Random(seed), numpy.float32)
+        number = (numpy.float32(3.0),) if table is SCALAR else ()
+        after = run(device, stream, entry, before, call)
+        expected = lanewise(before, call, numpy.float32, reads, compute, number)
+        assert_same(after, expected, numpy.float32, ulps=name in LAST_PLACE)
+
+    check()
+
+
+def reach(call, operand, width):
+    """Bytes from an operand's start to the end of its last element."""
+    ends = [call.where(operand, width, lane) + width for lane in call.lanes(width)]
+    return max(ends, default=call.places[operand]) - call.places[operand]
+
+
+def test_any_call_beyond_its_tensor_is_refused(calls, device):
+    """A source near the end of the memory: refused exactly if an element would lie behind it."""
+    refused = 0
+
+    @PROPERTIES
+    @given(call=calls_of((1, 2)), blocks=st.integers(1, 60))
+    def check(call, blocks):
+        nonlocal refused
+        call.places = (0, PICTURE - 32 * blocks, REGION, 2 * REGION)
+        beyond = reach(call, 1, 4) > 32 * blocks
+        refused += beyond
+        stream = device.new_stream()
+        gm = device.upload(numpy.zeros(PICTURE, numpy.uint8))
+        calls.call_Add_float(stream, gm, ctypes.byref(call.as_c()))
+        code, sentence = device.synchronize(stream)
+        assert (code != 0) == beyond, sentence
+        assert ("Add: expected src0 (LocalTensor) to hold at least" in sentence) == beyond
+        device.call("aclrtFree", gm)
+        device.call("aclrtDestroyStreamForce", stream)
+
+    check()
+    assert refused > 5
