@@ -70,7 +70,7 @@ class Builder:
         """The package from the store, or made now."""
         kept = self.work / "store" / key / filename
         seconds = None
-        if not kept.exists():
+        if not intact(kept):
             name = filename.removesuffix(".conda")
             print(f"conda: {name} ...", flush=True)
             start = time.monotonic()
@@ -81,6 +81,7 @@ class Builder:
             if not (unfinished / filename).exists():
                 made = ", ".join(path.name for path in unfinished.iterdir())
                 raise CondaError(f"expected {filename} to be made, got {made or 'nothing'}")
+            noted(unfinished / filename).write_text(archive.file_sha256(unfinished / filename))
             shutil.rmtree(kept.parent, ignore_errors=True)
             unfinished.rename(kept.parent)
             seconds = time.monotonic() - start
@@ -191,6 +192,21 @@ class Builder:
         for folder in (self.work / "store").iterdir():
             if folder.name not in kept and names & {path.name for path in folder.iterdir()}:
                 shutil.rmtree(folder)
+
+
+def noted(package: Path) -> Path:
+    """Where the store notes what a package was when it was made."""
+    return package.with_name(package.name + ".sha256")
+
+
+def intact(package: Path) -> bool:
+    """The store has the package, as it was made: a channel shares the file, and may be altered."""
+    if not (package.exists() and noted(package).exists()):
+        return False
+    if archive.file_sha256(package) == noted(package).read_text():
+        return True
+    print(f"conda: {package.name}: expected it as it was made, got another: made again", flush=True)
+    return False
 
 
 def digest(*parts: str) -> str:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from conda import ROOT, CondaError, archive, fixture, recipe
-from conda.build import Builder
+from conda.build import Builder, Built, write_channel
 
 CHOSEN = {"python": "3.11", "device": "host", "npu_arch": "dav-2201"}
 OPERATORS = {"ascendc-ops-pybind", "ascendc-ops-lib"}
@@ -185,6 +185,30 @@ def test_a_package_passes_its_own_tests_not_those_of_an_earlier_one(
     package, _ = package_whose_test_is(tmp_path / "now", "exit 3")
     with pytest.raises(CondaError, match=r"p: its test 0 failed:(.*\n)+.*status 3"):
         Builder("host", "dav-2201", work=tmp_path).test(output, package)
+
+
+def test_a_package_that_was_altered_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "p-1-0.conda"
+
+    def take() -> Built:
+        builder = Builder("host", "dav-2201", work=tmp_path)
+        builder.take(name, "noarch", "key", lambda folder: raw(folder / name, 1, "/p"))
+        write_channel(tmp_path / "channel", builder.packages)
+        return builder.packages[0]
+
+    whole = take().path.read_bytes()
+    assert take().seconds is None
+    altered = bytes([whole[100] ^ 1])
+    with (tmp_path / "channel/noarch" / name).open("r+b") as file:
+        file.seek(100)
+        file.write(altered)
+    capsys.readouterr()
+    assert take().path.read_bytes() == whole
+    said = f"conda: {name}: expected it as it was made, got another: made again"
+    assert capsys.readouterr().out.splitlines()[0] == said
+    assert (tmp_path / "channel/noarch" / name).read_bytes() == whole
 
 
 def test_a_difference_is_named(tmp_path: Path) -> None:
