@@ -3,8 +3,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -44,15 +46,17 @@ class Machine:
         path.write_text(text)
         path.chmod(0o755)
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        env = os.environ | {
-            "STATE": str(self.root),
-            "PATH": f"{self.root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin",
-        }
+    @property
+    def env(self) -> dict[str, str]:
+        path = f"{self.root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
+        return os.environ | {"STATE": str(self.root), "PATH": path}
+
+    def run(self, *command: str, said: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["ci/engine.sh", *command],
             cwd=self.root,
-            env=env,
+            env=self.env,
+            input=said,
             capture_output=True,
             text=True,
             timeout=60,
@@ -72,6 +76,31 @@ def machine(tmp_path: Path) -> Machine:
 def test_the_engine_runs_for_the_command_and_stops_after_it(machine: Machine, code: int) -> None:
     done = machine.run("sh", "-c", f"docker version && echo there; exit {code}")
     assert (done.returncode, done.stdout) == (code, "there\n")
+    assert (machine.there("running"), machine.there("stopped")) == (False, True)
+
+
+def test_the_command_reads_what_the_script_is_given(machine: Machine) -> None:
+    assert machine.run("cat", said="typed\n").stdout == "typed\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_signal_reaches_the_command_which_keeps_the_engine_until_it_ends(
+    machine: Machine, number: signal.Signals, code: int
+) -> None:
+    tidied = "sleep 1; docker version && touch tidied"
+    script = (
+        f"trap '{tidied}; exit {code}' {number.name[3:]}; touch begun; while :; do sleep 0.1; done"
+    )
+    running = subprocess.Popen(
+        ["ci/engine.sh", "bash", "-c", script], cwd=machine.root, env=machine.env
+    )
+    deadline = time.monotonic() + 60
+    while not machine.there("begun") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(number)
+    assert running.wait(timeout=60) == (code or 128 + number)
+    assert machine.there("tidied")
     assert (machine.there("running"), machine.there("stopped")) == (False, True)
 
 
