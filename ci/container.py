@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -24,7 +25,7 @@ import images
 import layers
 from ascend_host import AscendHost, HostError, Npus
 from lock import torch_build
-from lock_file import LockError, die, lock_path, python_tag
+from lock_file import LockError, die, lock_path, python_tag, unusable
 from versions import DEFAULT, ROOT, VersionsError, load_versions, select
 from wheel_cache import BootstrapError, locked_wheels
 
@@ -136,12 +137,13 @@ def choose_base(versions: dict, kind: str, chip: str, machine: str, env: dict[st
     """Refuses an image whose content is not known beforehand, unless that is asked for."""
     unpinned = env.get("ALLOW_UNPINNED") == "1"
     if named := env.get("BASE_IMAGE"):
-        if "sha256:" not in named and not unpinned:
+        held = re.search("(^|@)sha256:[0-9a-f]{64}$", named)
+        if not held and not unpinned:
             raise ContainerError(
                 f"BASE_IMAGE: expected a digest (name@sha256:… or an image id), got '{named}'; "
                 "or say ALLOW_UNPINNED=1"
             )
-        return Base(named, pinned="sha256:" in named)
+        return Base(named, pinned=bool(held))
     if kind == "host":
         host = versions["images"]["host"]
         name = f"{host['name']}:{host['codename']}"
@@ -458,6 +460,10 @@ def main() -> None:
             shell(plan, engine)
     except (BootstrapError, ContainerError, HostError, LockError, VersionsError) as error:
         die(error)
+    except OSError as error:
+        die(unusable(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

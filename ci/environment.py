@@ -26,6 +26,7 @@ from lock_file import (
     lock_path,
     read_lock,
     refuse_unhashed,
+    unusable,
 )
 from versions import ROOT, VersionsError, chosen, load_versions
 from wheel_cache import BootstrapError, cache_folder, cached_wheels, wheel_folder
@@ -231,4 +232,6 @@ if __name__ == "__main__":
     except (BootstrapError, LockError, VersionsError) as error:
         die(f"environment: {error}")
     except OSError as error:
-        die(f"environment: cannot write {error.filename}: {error.strerror}")
+        die(f"environment: {unusable(error)}")
+    except KeyboardInterrupt:
+        sys.exit(130)

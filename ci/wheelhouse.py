@@ -8,6 +8,7 @@ import argparse
 import os
 import platform
 import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ascend_host import AscendHost
 from container import ContainerError, choose_kind
 from environment import collect, my_turn
 from lock import pins
-from lock_file import LockError, die, lock_path, read_lock, sha256
+from lock_file import LockError, die, lock_path, read_lock, sha256, unusable
 from versions import ROOT, VersionsError, chosen
 from wheel_cache import BootstrapError, cache_folder, cached_wheels, wheel_folder
 
@@ -66,13 +67,19 @@ def seed(files: Iterable[Path], cache: Path) -> None:
     cache.mkdir(parents=True, exist_ok=True)
     for file in files:
         if not (cache / file.name).exists():
-            shutil.copyfile(file, cache / file.name)
+            # One that is interrupted leaves nothing that looks like the file.
+            arriving = cache / f"{file.name}.new"
+            shutil.copyfile(file, arriving)
+            arriving.replace(cache / file.name)
 
 
 def take_wheels(versions: dict, lock: Path, cache: Path) -> list[Path]:
     folder = wheel_folder(versions)
     here = WHEELHOUSE / folder.relative_to(cache)
-    seed(cached_wheels(here, read_lock(lock)).values(), folder)
+    locked = read_lock(lock)
+    # First: a damaged one in the cache gives way to the one that was brought along.
+    cached_wheels(folder, locked)
+    seed(cached_wheels(here, locked).values(), folder)
     wheels = list(collect([lock], folder, cache, versions["torch"]["index"]).values())
     place(wheels, here)
     return wheels
@@ -122,4 +129,6 @@ if __name__ == "__main__":
     except (BootstrapError, ContainerError, LockError, VersionsError) as error:
         die(f"wheelhouse: {error}")
     except OSError as error:
-        die(f"wheelhouse: cannot write {error.filename}: {error.strerror}")
+        die(f"wheelhouse: {unusable(error)}")
+    except KeyboardInterrupt:
+        sys.exit(130)

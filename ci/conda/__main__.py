@@ -11,7 +11,7 @@ from pathlib import Path
 import wheel_cache
 from ascendc_env import mismatch
 from ascendc_env import versions as known
-from lock_file import LockError
+from lock_file import LockError, unusable
 from versions import load_versions
 
 from . import CHANNEL, WORK, CondaError, fixture
@@ -86,15 +86,18 @@ def parse() -> argparse.Namespace:
 
 def main() -> int:
     options = parse()
-    WORK.mkdir(parents=True, exist_ok=True)
     os.environ["RATTLER_CACHE_DIR"] = str(WORK / "cache")
     try:
+        WORK.mkdir(parents=True, exist_ok=True)
         with (WORK / "lock").open("w") as turn:
             # Two runs would build in the same folders.
             fcntl.flock(turn, fcntl.LOCK_EX)
             options.run(options)
     except (CondaError, wheel_cache.BootstrapError, LockError) as error:
         print(f"conda: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"conda: {unusable(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -219,6 +219,23 @@ def test_a_difference_is_named(tmp_path: Path) -> None:
     assert difference(one, one) == "the archive around the files"
 
 
+def test_a_folder_that_cannot_be_made_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conda import __main__ as program
+
+    (tmp_path / "build").write_text("no folder")
+    work = tmp_path / "build" / "conda"
+    monkeypatch.setattr(program, "WORK", work)
+    monkeypatch.setattr(sys, "argv", ["conda", "build"])
+    monkeypatch.setenv("RATTLER_CACHE_DIR", "")
+    assert program.main() == 1
+    assert capsys.readouterr().err == (
+        f"conda: {work}: expected to read and write it, got 'Not a directory'; "
+        "put that right and run it again\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

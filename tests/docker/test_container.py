@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/container.py without an engine: the exact command lines, and what is refused before them."""
 
+import errno
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import container
 import pytest
 from ascend_host import Npus
+from lock_file import unusable
 from versions import load_versions, select
 from wheel_cache import BootstrapError
 
@@ -177,6 +179,15 @@ def test_a_resolved_digest_is_part_of_the_reference() -> None:
             "BASE_IMAGE: expected a digest (name@sha256:… or an image id), got 'cann:latest'; or "
             "say ALLOW_UNPINNED=1",
             id="named-by-tag",
+        ),
+        pytest.param(
+            "npu",
+            "910b",
+            "x86_64",
+            {"BASE_IMAGE": "cann@sha256:12"},
+            "BASE_IMAGE: expected a digest (name@sha256:… or an image id), got 'cann@sha256:12'; "
+            "or say ALLOW_UNPINNED=1",
+            id="named-by-half-a-digest",
         ),
     ],
 )
@@ -360,6 +371,37 @@ def test_a_refusal_is_one_sentence_before_anything_is_done(
     command = [sys.executable, str(REPOSITORY / "ci" / "container.py"), "check", "docker-build"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "sentence"),
+    [
+        pytest.param("#!/bin/sh\nkill -INT $PPID; exec /bin/sleep 5\n", 130, "", id="interrupted"),
+        pytest.param(
+            "#!/nowhere\n",
+            1,
+            "docker: expected to read and write it, got 'No such file or directory'; "
+            "put that right and run it again\n",
+            id="refused-by-the-system",
+        ),
+    ],
+)
+def test_what_happens_on_the_way_is_no_traceback(
+    tmp_path: Path, script: str, code: int, sentence: str
+) -> None:
+    fake_engine(tmp_path / "bin", "docker", "")
+    (tmp_path / "bin" / "docker").write_text(script)
+    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), "DEVICE": "host"}
+    command = [sys.executable, str(REPOSITORY / "ci" / "container.py"), "check"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, sentence)
+
+
+def test_a_full_disk_is_a_sentence_without_a_name() -> None:
+    said = unusable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert said == (
+        "expected to write a file, got 'No space left on device'; put that right and run it again"
+    )
 
 
 @pytest.mark.skipif(any(Path("/dev").glob("davinci[0-9]*")), reason="this machine has an NPU")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/wheelhouse.py without a network: what was brought along is used, but only by its hash."""
 
+import errno
 import hashlib
 import os
 import platform
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import wheelhouse
 from lock_file import lock_path
 from versions import load_versions
 from wheel_cache import wheel_folder
@@ -81,6 +83,40 @@ def test_an_altered_wheel_is_replaced_from_the_cache(machine: Machine) -> None:
     machine.cached.write_bytes(WHOLE)
     assert machine.run().returncode == 0
     assert machine.brought.read_bytes() == WHOLE
+
+
+def test_a_damaged_wheel_in_the_cache_gives_way_to_the_one_brought_along(machine: Machine) -> None:
+    machine.brought.write_bytes(WHOLE)
+    machine.cached.write_bytes(WHOLE[:-1])
+    done = machine.run()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert machine.cached.read_bytes() == machine.brought.read_bytes() == WHOLE
+
+
+def test_a_copy_that_ends_early_is_no_file_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copy(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes()[:-1])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    file = tmp_path / NAME
+    file.write_bytes(WHOLE)
+    with pytest.raises(OSError, match="No space left"):
+        wheelhouse.seed([file], tmp_path / "cache")
+    assert not (tmp_path / "cache" / NAME).exists()
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(machine: Machine) -> None:
+    machine.cached.parent.rmdir()
+    machine.cached.parent.write_text("no folder")
+    done = machine.run()
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"wheelhouse: {machine.cached.parent}: expected to read and write it, got 'File exists'; "
+        "put that right and run it again\n"
+    )
 
 
 def test_nothing_else_stays_in_the_wheelhouse(machine: Machine) -> None:
