@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -90,16 +89,15 @@ def test_a_signal_reaches_the_command_which_keeps_the_engine_until_it_ends(
 ) -> None:
     tidied = "sleep 1; docker version && touch tidied"
     script = (
-        f"trap '{tidied}; exit {code}' {number.name[3:]}; touch begun; while :; do sleep 0.1; done"
+        f"trap '{tidied}; exit {code}' {number.name[3:]}; echo begun; while :; do sleep 0.1; done"
     )
-    running = subprocess.Popen(
-        ["ci/engine.sh", "bash", "-c", script], cwd=machine.root, env=machine.env
-    )
-    deadline = time.monotonic() + 60
-    while not machine.there("begun") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    running.send_signal(number)
-    assert running.wait(timeout=60) == (code or 128 + number)
+    command = ["ci/engine.sh", "bash", "-c", script]
+    with subprocess.Popen(
+        command, cwd=machine.root, env=machine.env, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdout.readline() == b"begun\n"
+        running.send_signal(number)
+        assert running.wait(timeout=60) == (code or 128 + number)
     assert machine.there("tidied")
     assert (machine.there("running"), machine.there("stopped")) == (False, True)
 
