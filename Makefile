@@ -43,6 +43,12 @@ override NPU_ARCH := $(lastword $(DEVICE_LINE))
 endif
 export DEVICE
 
+ifneq ($(filter docker-% wheelhouse lock-check,$(MAKECMDGOALS)),)
+ifeq ($(shell command -v '$(PYTHON)'),)
+$(error PYTHON: expected Python 3.11 or later, got '$(PYTHON)', which is not there; install python3.11)
+endif
+endif
+
 # Evidence is of the checkout as it is: what another state of it has built is built again.
 ifneq ($(filter evidence artifacts,$(MAKECMDGOALS)),)
 # A dry run leaves it.

@@ -61,6 +61,12 @@ def test_bare_make_lists_every_target_with_its_purpose() -> None:
             "bootstrap: PYTHON: expected Python 3.11, got 'python3.0', which is not there",
             id="unknown-python",
         ),
+        pytest.param(
+            ["docker-build", "PYTHON=python3.0"],
+            "PYTHON: expected Python 3.11 or later, got 'python3.0', which is not there; "
+            "install python3.11",
+            id="unknown-python-of-the-scripts",
+        ),
     ],
 )
 def test_a_wrong_variable_lists_the_right_values(arguments: list[str], sentence: str) -> None:
