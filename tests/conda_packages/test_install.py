@@ -43,7 +43,7 @@ HIDDEN = ["unshare", "-rm", "sh", "-ec", 'mount -t tmpfs none "$0"; exec "$@"', 
 
 def call(home: Path, variant: str, *around: str) -> subprocess.CompletedProcess[str]:
     """The recipe's own test of a variant, in the activated prefix."""
-    script = home / f"etc/conda/test-files/ascendc-ops-{variant}/1/op_call.py"
+    script = home / f"etc/conda/test-files/ascendc-ops-{variant}/0/op_call.py"
     command = [*around, home / "bin/python", script, variant]
     env = prefix.environment(home, BARE)
     return subprocess.run(command, cwd=home, env=env, capture_output=True, text=True)

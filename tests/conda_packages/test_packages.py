@@ -32,7 +32,7 @@ def module_files(name: str, variant: str, *more: str) -> set[str]:
         *(f"{SITE}/{name}/{file}" for file in files),
         *(f"{SITE}/{info}/{file}" for file in ("INSTALLER", "METADATA", "RECORD", "WHEEL")),
         f"share/ascendc-ops/ascendc-ops-{variant}.built_with.json",
-        f"etc/conda/test-files/ascendc-ops-{variant}/1/op_call.py",
+        f"etc/conda/test-files/ascendc-ops-{variant}/0/op_call.py",
     }
 
 
