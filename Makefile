@@ -26,11 +26,11 @@ endif
 CHOSEN := $(if $(filter both,$(VARIANT)),$(VARIANTS),$(VARIANT))
 
 # What is only built needs no NPU on this machine.
-BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test matrix fuzz mutants bench bench-compare test,$(MAKECMDGOALS)),,1)
+BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test long-runs matrix fuzz mutants bench bench-compare test,$(MAKECMDGOALS)),,1)
 export BUILDING
 
 # The device is decided once, after the prerequisites are known to be there, and said first.
-ifneq ($(filter hostcann hostcann-% build install matrix fuzz mutants bench bench-compare doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
+ifneq ($(filter hostcann hostcann-% build install long-runs matrix fuzz mutants bench bench-compare doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
 # make 4.3 does not export to $(shell).
 SAID := PYTHON='$(PYTHON)' DEVICE='$(DEVICE)' NPU_ARCH='$(NPU_ARCH)' BUILDING='$(BUILDING)'
 DEVICE_LINE := $(shell export $(SAID); ci/bootstrap.sh --check && "$$PYTHON" ci/device.py print)
@@ -136,6 +136,10 @@ bench: install .venv/installed-bench ## measure calls, kernels, imports and buil
 .PHONY: bench-compare
 bench-compare: install .venv/installed-bench ## measure BASE=<revision> and this checkout, in turn
 	@$(ON_DEVICE) $(VENV)/python tests/bench/compare.py '$(BASE)'
+
+.PHONY: long-runs
+long-runs: install ## make a million calls per variant: right, and nothing left behind
+	@LONG_RUN_CALLS=1000000 $(ON_DEVICE) $(VENV)/python -m pytest -q --durations=0 tests/long_runs
 
 .PHONY: doctor
 doctor: $(DONE)/install-env $(TOOLKIT) ## say what of the stack does not belong together, and what to change

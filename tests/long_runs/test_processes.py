@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that come and go: started in every way, interrupted, and ended in every order."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+BOTH = """
+import torch, torch_npu, ascendc_ops, ascendc_ops_lib
+
+VARIANTS = {"pybind": ascendc_ops.ascendc_add, "lib": torch.ops.ascendc_ops.ascendc_add}
+"""
+
+STARTED = (
+    BOTH
+    + """
+import multiprocessing, sys
+
+import torch.utils.data
+
+
+def right(_=None):
+    x = torch.ones(8, 2048).to("npu:0")
+    return all(op(x, x).cpu().eq(2).all().item() for op in VARIANTS.values())
+
+
+def tell(queue):
+    try:
+        queue.put(right())
+    except RuntimeError as error:
+        queue.put("spawn" in str(error))
+
+
+class Samples(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        x = torch.full((8, 2048), float(index)).to("npu:0")
+        return sum(op(x, x).cpu() for op in VARIANTS.values())
+
+
+def child(method):
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    process = context.Process(target=tell, args=(queue,))
+    process.start()
+    told = queue.get(timeout=200)
+    process.join()
+    return told, process.exitcode
+
+
+if __name__ == "__main__":
+    # Before this process has used a device, a forked child may.
+    print("fork first", *child("fork"))
+    assert right()
+    print("fork later, told to spawn", *child("fork"))
+    print("spawn", *child("spawn"))
+    print("forkserver", *child("forkserver"))
+    samples = torch.utils.data.DataLoader(
+        Samples(), num_workers=2, multiprocessing_context="forkserver"
+    )
+    print("workers", [batch.flatten()[0].item() for batch in samples])
+    assert right()
+"""
+)
+
+ENDINGS = {
+    "modules-gone-first": (
+        "import sys\nfor name in ('ascendc_ops', 'torch_npu'): del sys.modules[name]"
+    ),
+    "call-at-exit": "import atexit; atexit.register(lambda: op(x, x))",
+    "call-in-a-finaliser": (
+        "class Last:\n    def __del__(self, op=op, x=x): op(x, x)\nlast = Last()"
+    ),
+    # A daemon thread would end the process: torch's own functions cannot be in one at exit either.
+    "thread-that-goes-on": (
+        "import threading\nthreading.Thread(target=lambda: [op(x, x) for _ in range(2000)]).start()"
+    ),
+    "work-still-queued": "for _ in range(500): z = op(x, z)",
+}
+
+
+def start(program, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", *arguments, *(() if arguments else ("-c", program))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_processes_started_in_every_way(tmp_path):
+    program = tmp_path / "started.py"
+    program.write_text(STARTED)
+    process = start(None, str(program))
+    out, err = process.communicate(timeout=500)
+    assert process.returncode == 0, err
+    assert out.splitlines() == [
+        "fork first True 0",
+        "fork later, told to spawn True 0",
+        "spawn True 0",
+        "forkserver True 0",
+        "workers [0.0, 4.0, 8.0, 12.0]",
+    ]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_an_interpreter_that_ends(ending):
+    # Both variants, in one order and the other.
+    order = "pybind" if list(ENDINGS).index(ending) % 2 else "lib"
+    program = f"{BOTH}\nop = VARIANTS[{order!r}]\nx = torch.ones(8, 2048).npu()\nz = op(x, x)\n"
+    process = start(program + ENDINGS[ending])
+    _, err = process.communicate(timeout=200)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err, err
+
+
+def test_an_interrupt_while_it_computes():
+    program = (
+        BOTH
+        + """
+op = VARIANTS["pybind"]
+x = torch.ones(8, 2048).npu()
+try:
+    number = 0
+    while True:
+        z = op(x, x)
+        number += 1
+        if number == 100:
+            print("computing", flush=True)
+except KeyboardInterrupt:
+    pass
+assert op(z, x).cpu().eq(3).all()
+print("goes on")
+"""
+    )
+    process = start(program, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert process.stdout.readline() == "computing\n", process.communicate()[1]
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=200)
+    assert (process.returncode, out) == (0, "goes on\n"), err
