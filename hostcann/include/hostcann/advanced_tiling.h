@@ -356,6 +356,15 @@ inline void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape& srcShape, const uin
                                             const bool, uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
 }
+// Room for as many pairs of score and index.
+inline uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC&, const uint32_t elemCount,
+                               const uint32_t) {
+  return 8 * elemCount;
+}
+inline uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC&, const uint32_t,
+                                 const uint32_t) {
+  return hostcann::kLeastScratch;
+}
 inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                 uint32_t& maxValue, uint32_t& minValue) {
   hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);

@@ -17,7 +17,7 @@ using half = _Float16;
 // The upper half of a float. Arithmetic is done in float, as the hardware has none in bfloat16.
 struct bfloat16_t {
   bfloat16_t() = default;
-  explicit bfloat16_t(float value) {
+  bfloat16_t(float value) {
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
     // Rounding must not carry a NaN's mantissa into infinity, so a NaN is only cut and kept quiet.

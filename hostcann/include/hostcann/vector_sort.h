@@ -161,6 +161,78 @@ inline void GetMrgSortResult(uint16_t& mrgSortList1, uint16_t& mrgSortList2, uin
   mrgSortList4 = block.merged[3];
 }
 
+// Of `elemCount` pairs the length, and of pair `elemOffset` the place, in elements of T.
+template <typename T>
+inline uint32_t GetSortLen(const uint32_t elemCount) {
+  return elemCount * static_cast<uint32_t>(hostcann::kPairBytes / sizeof(T));
+}
+template <typename T>
+inline uint32_t GetSortOffset(const uint32_t elemOffset) {
+  return GetSortLen<T>(elemOffset);
+}
+
+// What Sort takes. On dav-2201 that is the scores as they are.
+template <typename T>
+inline void Concat(LocalTensor<T>& concat, const LocalTensor<T>& src, const LocalTensor<T>&,
+                   const int32_t, hostcann::CallSite = {}) {
+  HOSTCANN_TAKES(Concat, half, float);
+  concat = src;
+}
+
+// Pairs, highest score first: of every 32, or with isFullSort of all. `tmp` holds as many pairs.
+template <typename T, bool isFullSort>
+inline void Sort(const LocalTensor<T>& dst, const LocalTensor<T>& concat,
+                 const LocalTensor<uint32_t>& index, const LocalTensor<T>& tmp,
+                 const int32_t repeatTime, hostcann::CallSite site = {}) {
+  using namespace hostcann;
+  Sort32(dst, concat, index, repeatTime, site);
+  if constexpr (isFullSort) {
+    const size_t count = static_cast<size_t>(repeatTime) * kSorted;
+    uint8_t* from = dst.view().aligned("Sort", "dst", count * kPairBytes);
+    uint8_t* to = tmp.view().aligned("Sort", "tmp", count * kPairBytes);
+    note("Sort", "tmp", Unit::kVector, Access::kWrite, to, count * kPairBytes);
+    check_overlap("Sort", "tmp", from, count * kPairBytes, to, count * kPairBytes);
+    for (size_t run = kSorted; run < count; run *= 2) {
+      for (size_t first = 0; first < count; first += 2 * run) {
+        const size_t left = count - first < run ? count - first : run;
+        const size_t rest = count - first - left;
+        SortedQueue halves[2];
+        halves[0].data = from + first * kPairBytes;
+        halves[0].length = left;
+        halves[1].data = halves[0].data + left * kPairBytes;
+        halves[1].length = rest < run ? rest : run;
+        merge<T>(halves, 2, false, to + first * kPairBytes);
+      }
+      uint8_t* const merged = to;
+      to = from;
+      from = merged;
+    }
+    uint8_t* const result = dst.view().data;
+    if (from != result) std::memcpy(result, from, count * kPairBytes);
+  }
+}
+
+// Scores and indices of sorted pairs apart, 32 pairs a repeat.
+template <typename T>
+inline void Extract(const LocalTensor<T>& dstValue, const LocalTensor<uint32_t>& dstIndex,
+                    const LocalTensor<T>& sorted, const int32_t repeatTime,
+                    hostcann::CallSite = {}) {
+  using namespace hostcann;
+  HOSTCANN_TAKES(Extract, half, float);
+  if (repeatTime < 0) fault("Extract: expected 0 repeats or more, got %d", repeatTime);
+  const size_t count = static_cast<size_t>(repeatTime) * kSorted;
+  const uint8_t* const pairs = sorted.view().aligned("Extract", "sorted", count * kPairBytes);
+  uint8_t* const values = dstValue.view().aligned("Extract", "dstValue", count * sizeof(T));
+  uint8_t* const indices = dstIndex.view().aligned("Extract", "dstIndex", count * sizeof(uint32_t));
+  note("Extract", "sorted", Unit::kVector, Access::kRead, pairs, count * kPairBytes);
+  note("Extract", "dstValue", Unit::kVector, Access::kWrite, values, count * sizeof(T));
+  note("Extract", "dstIndex", Unit::kVector, Access::kWrite, indices, count * sizeof(uint32_t));
+  for (size_t i = 0; i < count; ++i) {
+    std::memcpy(values + i * sizeof(T), pairs + i * kPairBytes, sizeof(T));
+    std::memcpy(indices + i * sizeof(uint32_t), pairs + i * kPairBytes + 4, sizeof(uint32_t));
+  }
+}
+
 }  // namespace AscendC
 
 #endif  // HOSTCANN_VECTOR_SORT_H

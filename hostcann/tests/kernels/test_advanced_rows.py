@@ -353,6 +353,25 @@ def test_pad_and_unpad(case, type_):
         assert torch.equal(c.got(0, (4, 27)), c.given(REGION, (4, 32))[:, :27])
 
 
+@pytest.mark.parametrize("type_", FLOATS)
+@pytest.mark.parametrize("repeats", [1, 2, 7])
+def test_sort_and_extract(case, type_, repeats):
+    count = 32 * repeats
+    for full in (0, 1):
+        c = case(type_, full)
+        kind = torch.float16 if type_ == "half" else torch.float32
+        scores = torch.randint(0, 40, (count,)).to(kind)
+        c.put(REGION, scores)
+        c.put(2 * REGION, torch.arange(count, dtype=torch.int32))
+        c.run("SortAll", Call(full, count=repeats))
+        rows = scores.reshape(1, -1) if full else scores.reshape(-1, 32)
+        wanted = torch.sort(rows, descending=True, stable=True)
+        order = wanted.indices + 32 * torch.arange(len(rows))[:, None]
+        assert torch.equal(c.got(REGION, count), wanted.values.flatten())
+        assert torch.equal(c.got(2 * REGION, count, numpy.int32), order.flatten().int())
+        assert c.got(8 * count, 1).item() == 8 // c.dtype().itemsize
+
+
 def test_secure_copy(advanced):
     source, target = b"0123456789", ctypes.create_string_buffer(8)
     copy = advanced.copy_securely
