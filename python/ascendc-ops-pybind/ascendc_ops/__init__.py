@@ -26,14 +26,16 @@ def ascendc_add(x: Tensor, y: Tensor) -> Tensor:
         y: as ``x``, on the same device.
 
     Returns:
-        A new float32 tensor of shape [8, 2048], storage format ND, on the inputs' device.
+        A new float32 tensor of shape [8, 2048], storage format ND, on the inputs' device; a plain
+        one for subclasses of torch.Tensor, too.
 
     Raises:
         TypeError: an argument is not a tensor, or their number is not two.
         RuntimeError: a tensor breaks a rule; the message names argument, rule and what was given:
             ``ascendc_add: argument 'x': expected dtype float32, got float16``. Checked in the order
-            device, dtype, shape, contiguity, grad, format. A fault of the device itself may surface
-            only at the next synchronisation.
+            device, dtype, shape, contiguity, grad, format. Refused before these is a call under a
+            tracer or a transform of torch.func, which cannot see it. A fault of the device itself
+            may surface only at the next synchronisation.
 
     Source: ``csrc/ascendc_add.cpp``, ``kernels/add_custom``.
     """
