@@ -112,13 +112,20 @@ TEST_F(MemoryTest, TheWholeDeviceCanBeAllocatedFreedAndAllocatedAgain) {
 }
 
 TEST_F(MemoryTest, RunningOutOfMemorySaysHowMuchIsLeft) {
+  void* used = nullptr;
+  ASSERT_EQ(aclrtMalloc(&used, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  size_t free = 0;
+  size_t total = 0;
+  ASSERT_EQ(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), ACL_SUCCESS);
+  ASSERT_LT(free, total);
   void* device = &device;
   EXPECT_EQ(aclrtMalloc(&device, size_t{1} << 46, ACL_MEM_MALLOC_HUGE_FIRST),
             ACL_ERROR_RT_MEMORY_ALLOCATION);
   EXPECT_EQ(device, nullptr);
   EXPECT_HAS(recent_sentence(),
-             "hostcann: aclrtMalloc: Failed to allocate 70368744177664 bytes on device "
-             "0: ");
+             "hostcann: aclrtMalloc: Failed to allocate 70368744177664 bytes on device 0: " +
+                 std::to_string(free) + " of " + std::to_string(total) + " bytes are free");
+  EXPECT_EQ(aclrtFree(used), ACL_SUCCESS);
 }
 
 TEST_F(MemoryTest, AnAllocationThatMakesNoSenseIsRefused) {
