@@ -141,6 +141,10 @@ bench-compare: install .venv/installed-bench ## measure BASE=<revision> and this
 long-runs: install ## make a million calls per variant: right, and nothing left behind
 	@LONG_RUN_CALLS=1000000 $(ON_DEVICE) $(VENV)/python -m pytest -q --durations=0 tests/long_runs
 
+.PHONY: mutants
+mutants: install ## build every mutant of the operator and prove that a test sees it
+	@$(ON_DEVICE) $(VENV)/python tests/mutants/run.py
+
 .PHONY: doctor
 doctor: $(DONE)/install-env $(TOOLKIT) ## say what of the stack does not belong together, and what to change
 	@$(ON_DEVICE) $(VENV)/ascendc-env doctor

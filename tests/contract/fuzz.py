@@ -24,7 +24,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent), str(ROOT / "ci")]
 
-from contract import hardening  # noqa: E402
+import built  # noqa: E402
+from matrix import hardening  # noqa: E402
+
 from contract.plan import Example  # noqa: E402
 
 # A new seed per batch: hypothesis remembers what it drew, and slows down with it.
@@ -262,10 +264,11 @@ def main() -> None:
     try:
         totals = fuzz(options.examples, options.seed, options.jobs, dict(os.environ), options.fault)
     except FuzzError as error:
-        hardening.record("fuzz", {"passed": False, "finding": str(error)})
+        hardening.record("fuzz", built.revision(), False, {"finding": str(error)})
         sys.exit(f"fuzz: {error}")
     seconds = round(time.monotonic() - began, 1)
-    hardening.record("fuzz", {"passed": True, "seed": options.seed, "seconds": seconds, **totals})
+    figures = {**totals, "seed": options.seed, "seconds": seconds}
+    hardening.record("fuzz", built.revision(), True, figures)
     print(
         f"fuzz: {totals['examples']} examples ({totals['distinct']} distinct per batch) in both "
         f"variants, {totals['accepted']} calls accepted, {totals['guarded']} of them between "

@@ -28,7 +28,7 @@ BROKEN = (
     Plan(kind="none"),
     Plan(kind="list"),
 )
-VALUE = re.compile(r"got .*$")
+VALUE = re.compile(r"\d+ bytes, got .*$|got .*$")
 
 
 def told(text: str) -> str:

@@ -65,7 +65,7 @@ footer { margin-top: 40px; color: var(--soft); font-size: 13px; }
 """
 
 
-def html(report) -> str:
+def html(report, hardening: dict[str, dict]) -> str:
     return "\n".join(
         (
             "<!doctype html>",
@@ -77,6 +77,7 @@ def html(report) -> str:
             failures(report),
             overview(report),
             *(group_table(report, group) for group in GROUPS),
+            hardening_table(hardening),
             "<footer>Written by tests/matrix/run.py, beside matrix.json and matrix.xml (JUnit). "
             "Run it again: <code>make matrix</code></footer>",
             "</main></body></html>\n",
@@ -205,4 +206,34 @@ def mark(result) -> str:
     return (
         f'<td class="mark {result.outcome}" title="{SAID[result.outcome]}">{MARK[result.outcome]}'
         f'<span class="took">{escape(note)}</span></td>'
+    )
+
+
+def hardening_table(runs: dict[str, dict]) -> str:
+    """What the long runs found, each with the commit that it ran on."""
+    if not runs:
+        return ""
+    lines = ['<tr><th>Run</th><th>Figures</th><th class="mark"></th></tr>']
+    for name, run in runs.items():
+        outcome = "passed" if run["passed"] else "failed"
+        lists = [(key, value) for key, value in run["figures"].items() if isinstance(value, dict)]
+        plain = [(key, value) for key, value in run["figures"].items() if (key, value) not in lists]
+        figures = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in plain)
+        more = "".join(
+            f"<details><summary>{escape(key.replace('_', ' '))}</summary><table>"
+            + "".join(
+                f"<tr><td>{escape(each)}</td><td><code>{escape(str(of_it))}</code></td></tr>"
+                for each, of_it in value.items()
+            )
+            + "</table></details>"
+            for key, value in lists
+        )
+        lines.append(
+            f"<tr><td>{escape(name)} <code>{escape(run['revision'])}</code></td>"
+            f'<td><span class="words">{escape(figures)}</span>{more}</td>'
+            f'<td class="mark {outcome}" title="{SAID[outcome]}">{MARK[outcome]}</td></tr>'
+        )
+    return (
+        '<h2>Hardening</h2><p class="soft">The long runs, each as it last ended, on the commit '
+        f'beside it.</p><div class="card"><table>{"".join(lines)}</table></div>'
     )

@@ -70,13 +70,29 @@ def lazily_negated() -> Callable:
     return lambda subject, tensor: subject.torch._neg_view(subject.device.put(tensor))
 
 
-def storage_of(nbytes: int) -> Callable:
-    """A contiguous tensor whose storage was cut to `nbytes` behind its back."""
+def storage_of(nbytes: int, offset: int = 0) -> Callable:
+    """A contiguous tensor, `offset` elements into a storage cut to `nbytes` behind its back."""
 
     def change(subject, tensor):
-        changed = subject.device.put(tensor)
+        block = subject.torch.zeros(offset + tensor.numel(), dtype=tensor.dtype)
+        changed = subject.device.put(block)[offset:].view(tensor.shape)
         changed.untyped_storage().resize_(nbytes)
         return changed
+
+    return change
+
+
+def sparse() -> Callable:
+    return lambda subject, tensor: subject.torch.empty(
+        tensor.shape, layout=subject.torch.sparse_coo, device="npu:0"
+    )
+
+
+def nested() -> Callable:
+    def change(subject, tensor):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*nested tensors is in prototype stage")
+            return subject.torch.nested.nested_tensor(list(subject.device.put(tensor)))
 
     return change
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from matrix import page
+from matrix import hardening, page
 from matrix.row import BOTH, GROUPS
 
 FILES = ("matrix.json", "matrix.xml", "matrix.html")
@@ -142,7 +142,7 @@ def write(report: Report, folder: Path) -> None:
     contents = (
         json.dumps(report.as_json(), indent=1) + "\n",
         junit(report),
-        page.html(report),
+        page.html(report, hardening.read(folder)),
     )
     for name, content in zip(FILES, contents, strict=True):
         write_whole(folder / name, content)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from matrix import report, row, run
+from matrix import hardening, report, row, run
 
 PREAMBLE = """
 import json, os, signal, sys, time
@@ -110,6 +110,22 @@ def test_all_rows_passed(matrix, capsys):
         "matrix.json",
         "matrix.xml",
     ]
+
+
+def test_the_page_shows_the_figures_of_the_long_runs(matrix):
+    _, _, folder = matrix()
+    assert "<h2>Hardening" not in (folder / "matrix.html").read_text()
+    hardening.record("fuzz", "abc<1>", True, {"examples": 1234}, folder)
+    killed = {"kernel-no-op": "pybind/precision/seed"}
+    hardening.record("mutants", "abc", False, {"survivors": 1, "killed_by": killed}, folder)
+    hardening.record("fuzz", "abc<2>", True, {"examples": 5678}, folder)
+    matrix()
+    page = (folder / "matrix.html").read_text()
+    assert "examples 5678" in page
+    assert "abc&lt;2&gt;" in page
+    assert "examples 1234" not in page
+    assert "survivors 1" in page
+    assert "kernel-no-op</td><td><code>pybind/precision/seed" in page
 
 
 def test_values_are_escaped(matrix):

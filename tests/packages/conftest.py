@@ -31,7 +31,8 @@ def run_python(tmp_path: Path) -> Run:
                 environment.pop(name, None)
         environment |= variables
         if path is not None:
-            environment["PYTHONPATH"] = str(path)
+            inherited = environment.get("PYTHONPATH")
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(path), inherited]))
         return subprocess.run(
             [sys.executable, "-c", code],
             env=environment,

@@ -214,5 +214,9 @@ def test_stub_signatures_and_schemas_name_the_same_operators(run_python: Run) ->
         "    assert f'def {operator}({names}) -> Tensor: ...' in stub, stub\n"
         "    assert signature.return_annotation.__name__ == 'Tensor'\n"
         "    assert getattr(ascendc_ops._C, operator).__doc__.startswith(f'{operator}(x: ')\n"
+        "    try:\n"
+        "        getattr(ascendc_ops._C, operator)(y=1.0, x='')\n"
+        "    except TypeError as error:\n"
+        "        assert str(error).endswith(\"'x': expected a torch.Tensor, got str\"), error\n"
     )
     assert result.returncode == 0, result.stderr

@@ -385,6 +385,27 @@ REJECTION = (
         "expected a storage of at least 65536 bytes, got 100",
         change.storage_of(100),
     ),
+    *both_arguments(
+        "short-storage-at-offset",
+        "has a storage that ends before its last elements",
+        "expected a storage of at least 65568 bytes, got 65536",
+        change.storage_of(65536, offset=8),
+    ),
+    # The lib variant is not called for them: torch's dispatcher has kernels of their own for these.
+    *both_arguments(
+        "sparse",
+        "is sparse",
+        "expected a strided tensor, got layout Sparse",
+        change.sparse(),
+        variants=("pybind",),
+    ),
+    *both_arguments(
+        "nested",
+        "is nested",
+        "expected a strided tensor, got a nested one",
+        change.nested(),
+        variants=("pybind",),
+    ),
     *both_arguments("cpu", "is on the CPU", "expected device npu, got cpu", change.on_cpu()),
     rejected(
         "both-cpu",
@@ -549,6 +570,14 @@ ORDER = (
         wrong("y", "expected device npu, got cpu"),
         x=change.as_dtype("float16"),
         y=change.on_cpu(),
+    ),
+    rejected(
+        "order-other-device-before-dtype",
+        "x is float16, y on npu:1: the device is named",
+        wrong("y", "expected device npu:0 like argument 'x', got npu:1"),
+        devices=2,
+        x=change.as_dtype("float16"),
+        y=change.on_device(1),
     ),
     rejected(
         "order-dtype-before-shape",
