@@ -395,7 +395,7 @@ WRAPPER = (
         ADD,
         "static_cast<uint32_t>(z.numel())",
         "static_cast<uint32_t>(z.nbytes())",
-        "pybind/precision/seed",
+        "pybind/precision/inputs-unchanged",
     ),
     instead(
         "length-halved",
