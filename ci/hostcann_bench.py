@@ -65,6 +65,8 @@ def main() -> None:
         [ROOT / ".venv/bin/cmake", "--build", tree, "--target", "hostcann_benchmark"],
         check=True,
         stdout=subprocess.DEVNULL,
+        # make keeps its jobs to itself.
+        env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
     )
     subprocess.run([tree / "tests" / "hostcann_benchmark"], check=True)
     with tempfile.TemporaryDirectory() as name:

@@ -26,6 +26,16 @@ constexpr auto kIdlePatience = std::chrono::milliseconds(100);
 
 constexpr auto kExitPatience = std::chrono::seconds(1);
 
+// A thread that sleeps takes longer to wake than a short kernel takes to run, most of all where its
+// processor sleeps as well. So what follows within this time finds both sides awake.
+constexpr auto kAwake = std::chrono::microseconds(50);
+
+template <typename Condition>
+void stay_awake_until(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
 // Workers are detached: a kernel that never returns must not keep a process from exiting. At
 // exit what runs gets a moment to leave code and data of libraries that are about to be torn
 // down, and what is queued is dropped, so that a static destructor may still synchronise.
@@ -160,6 +170,11 @@ Status Stream::run_or_drop(Task& task, uint64_t number, bool dropped) {
 
 // False when the worker shall end.
 bool Stream::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  if (queue_.empty() && !closing_) {
+    lock.unlock();
+    stay_awake_until([&] { return submitted_ != completed_; });
+    lock.lock();
+  }
   worker_idle_ = true;
   has_work_.wait_for(lock, kIdlePatience, [&] { return closing_ || !queue_.empty(); });
   worker_idle_ = false;
@@ -201,12 +216,13 @@ Status Stream::synchronize(int32_t timeout_ms) {
     return refuse(ACL_ERROR_RT_PARAM_INVALID,
                   "stream %d cannot wait for itself from its own host function", id_);
   }
+  const uint64_t target = submitted_;
+  const auto reached = [&] { return completed_ >= target; };
+  stay_awake_until(reached);
   std::unique_lock lock(mutex_);
   if (timeout_ms < 0 && ExitGate::instance().exiting.load()) {
     timeout_ms = static_cast<int32_t>(std::chrono::milliseconds(kExitPatience).count());
   }
-  const uint64_t target = submitted_;
-  const auto reached = [&] { return completed_ >= target; };
   ++waiters_;
   bool finished = true;
   if (timeout_ms < 0) {

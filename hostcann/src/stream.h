@@ -88,8 +88,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::condition_variable has_work_;
   std::condition_variable has_progress_;
   std::deque<std::unique_ptr<Task>> queue_;
-  uint64_t submitted_ = 0;
-  uint64_t completed_ = 0;
+  // Written with the mutex held.
+  std::atomic<uint64_t> submitted_{0};
+  std::atomic<uint64_t> completed_{0};
   bool worker_started_ = false;
   bool worker_idle_ = false;
   bool closing_ = false;
