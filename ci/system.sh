@@ -7,7 +7,7 @@ if [[ ${1:-} == -h ]]; then
     exit 0
 fi
 
-packages=(g++ git libgtest-dev make)
+packages=(g++ git libgtest-dev make valgrind)
 # A Python or node that is there already, from wherever, is as good as Debian's.
 command -v python3.11 >/dev/null || packages+=(python3.11 python3.11-dev python3.11-venv)
 command -v npm >/dev/null || packages+=(nodejs npm)

@@ -24,7 +24,8 @@ BATCH = 25
 # What every call checks, by the names of csrc/check.h; of both arguments where there are two.
 CHECKS = ("on_npu", "same_device", "dtype", "strided", "shape", "contiguous", "materialised")
 CHECKS += ("no_grad", "format_nd", "output_format_nd")
-STEPS = (*CHECKS, "direct_call", "device_guard", "empty", "stream", "stream_false")
+STEPS = (*CHECKS, "direct_call", "device_guard", "empty", "apply_tensor", "stream")
+STEPS += ("stream_false", "queue")
 BASELINE = "sample, pybind"
 
 

@@ -20,8 +20,6 @@ MEANING = {
     "copy of 64 MiB": "Between host and device.",
     "import": "Seconds that a package adds to the import of torch and torch_npu.",
     "package size": "What lies in site-packages.",
-    "build": "A build from nothing, without a compiler cache.",
-    "growth": "The same with more operators.",
 }
 EXTRA = """
 svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font-size: 12px; }

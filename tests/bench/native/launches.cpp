@@ -6,6 +6,7 @@
 #include <torch/library.h>
 #include <torch_npu/csrc/core/npu/NPUStream.h>
 #include <torch_npu/csrc/framework/OpCommand.h>
+#include <torch_npu/csrc/framework/utils/OpPreparation.h>
 
 #include <array>
 #include <chrono>
@@ -86,6 +87,20 @@ double step_seconds(const at::Tensor& x, const at::Tensor& y, const std::string&
   }
   if (step == "empty") {
     return seconds_of(times, [&] { keep(at::empty(kShape, x.options())); });
+  }
+  if (step == "apply_tensor") {
+    return seconds_of(times, [&] {
+      keep(at_npu::native::OpPreparation::apply_tensor_without_format(kShape, x.options()));
+    });
+  }
+  if (step == "queue") {
+    const aclrtStream stream = c10_npu::getCurrentNPUStream().stream(false);
+    return seconds_of(times, [&] {
+      at_npu::native::OpCommand::RunOpApiV2("bench_add", [stream, x, y] {
+        launch(stream, x, y, y);
+        return 0;
+      });
+    });
   }
   if (step == "stream") {
     return seconds_of(times, [&] { (void)c10_npu::getCurrentNPUStream().stream(); });
