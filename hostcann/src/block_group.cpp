@@ -32,13 +32,24 @@ class Pool {
   void help(std::shared_ptr<BlockGroup> group) {
     const std::lock_guard<std::mutex> lock(mutex_);
     calls_.push_back(std::move(group));
-    if (calls_.size() > idle_) std::thread(&Pool::serve, this).detach();
+    if (calls_.size() > idle_ + starting_) {
+      std::thread(&Pool::serve, this).detach();
+      ++starting_;
+    }
     called_.notify_one();
+  }
+
+  // Its launch is over. What is left of its calls would count as work, and start threads for it.
+  void forget(const BlockGroup* group) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto is_over = [group](const auto& call) { return call.get() == group; };
+    calls_.erase(std::remove_if(calls_.begin(), calls_.end(), is_over), calls_.end());
   }
 
  private:
   void serve() {
     std::unique_lock<std::mutex> lock(mutex_);
+    --starting_;
     for (;;) {
       ++idle_;
       called_.wait(lock, [this] { return !calls_.empty(); });
@@ -55,6 +66,7 @@ class Pool {
   std::condition_variable called_;
   std::deque<std::shared_ptr<BlockGroup>> calls_;
   size_t idle_ = 0;
+  size_t starting_ = 0;
 };
 
 Pool& pool() {
@@ -68,6 +80,7 @@ Status BlockGroup::run() {
   static const uint32_t kProcessors = processors();
   for (uint32_t i = 1; i < std::min(kProcessors, launch_.num_blocks); ++i) call_for_help();
   work();
+  pool().forget(this);
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [this] { return running_ == 0; });
   next_ = launch_.num_blocks;  // a helper that comes late finds nothing

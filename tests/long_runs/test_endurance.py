@@ -132,8 +132,8 @@ def test_calls_leave_nothing_behind(variant):
     for state in later:
         # Malloc's arenas and Python's free lists breathe; 1 byte per call would show beyond that.
         assert state.pop("host bytes") <= first["host bytes"] + (8 << 20) + CALLS
-        # The host's pools of threads take a while to get to their size.
-        assert state.pop("threads") <= first["threads"] + 32
+        # torch's pools and hostcann's have theirs by now, but for one that was not needed yet.
+        assert state.pop("threads") <= first["threads"] + 4
         assert state == {name: first[name] for name in state}
 
 
