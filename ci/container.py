@@ -24,8 +24,9 @@ import device
 import images
 import layers
 from ascend_host import AscendHost, HostError, Npus
+from files import unusable
 from lock import torch_build
-from lock_file import LockError, die, lock_path, python_tag, unusable
+from lock_file import LockError, die, lock_path, python_tag
 from versions import DEFAULT, ROOT, VersionsError, load_versions, select
 from wheel_cache import BootstrapError, locked_wheels
 
@@ -421,7 +422,8 @@ def shell(plan: Plan, engine: Engine) -> None:
     command = [engine.name, "run", "--rm", *terminal, "--network=none"]
     command += [f"--env=DEVICE={plan.kind}", f"--env=NPU_ARCH={plan.npu_arch}"]
     for name in SOURCES:
-        command.append(f"--volume={ROOT / name}:/src/{name}")
+        # Not --volume, which ends a path at its first colon.
+        command.append(f'--mount=type=bind,"source={ROOT / name}",target=/src/{name}')
     os.execvp(engine.name, [*command, plan.image("build"), "bash"])
 
 

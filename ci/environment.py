@@ -5,7 +5,6 @@ An argument is a group of versions.toml's [lock] to add that is installed on dem
 ci/bootstrap.sh, with nothing but the standard library.
 """
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -19,6 +18,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
+from files import turn, unusable
 from lock_file import (
     LockError,
     Requirement,
@@ -26,7 +26,6 @@ from lock_file import (
     lock_path,
     read_lock,
     refuse_unhashed,
-    unusable,
 )
 from versions import ROOT, VersionsError, chosen, load_versions
 from wheel_cache import BootstrapError, cache_folder, cached_wheels, wheel_folder
@@ -109,15 +108,6 @@ def fetch(pip: Path, batch: list[Requirement], scratch: Path, folder: Path, inde
         ) from error
     for wheel in arrived.iterdir():
         wheel.replace(folder / wheel.name)
-
-
-@contextmanager
-def my_turn(cache: Path):
-    """Two clones that start together share the downloads instead of racing for them."""
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
-        yield
 
 
 def collect(locks: list[Path], folder: Path, cache: Path, index: str) -> dict[str, Path]:
@@ -215,7 +205,9 @@ def provide(versions: dict, locks: list[Path], stamp: Path, place: Callable) -> 
         return
     start = time.monotonic()
     cache = cache_folder()
-    with my_turn(cache):
+    cache.mkdir(parents=True, exist_ok=True)
+    # Two clones that start together share the downloads instead of racing for them.
+    with turn(cache / "lock", "environment"):
         if is_current(stamp, wanted):
             return
         stamp.unlink(missing_ok=True)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from elftools.elf.elffile import ELFFile
-from environment import download, my_turn
+from environment import download
+from files import turn
 from lock_file import Requirement
 from versions import ROOT, chosen
 from wheel_cache import BootstrapError, cache_folder, cached_wheels
@@ -139,8 +140,8 @@ def wheels(releases: dict[str, str]) -> dict[str, Path]:
     ]
     cache = cache_folder()
     folder = cache / "contract"
-    with my_turn(cache):
-        folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with turn(cache / "lock", "hostcann-contract"):
         held = cached_wheels(folder, requirements)
         for requirement in requirements:
             if requirement.pin not in held:

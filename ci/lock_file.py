@@ -83,13 +83,6 @@ def refuse_unhashed(path: Path, requirements: list[Requirement]) -> None:
             raise LockError(f"{where}: {requirement.pin} is unresolved: {why}")
 
 
-def unusable(error: OSError) -> str:
-    """The sentence for a file that the system refuses, or for a full disk."""
-    where = error.filename2 or error.filename
-    what = f"{where}: expected to read and write it" if where else "expected to write a file"
-    return f"{what}, got '{error.strerror}'; put that right and run it again"
-
-
 def die(message: object) -> None:
     print(message, file=sys.stderr)
     sys.exit(1)

@@ -8,7 +8,10 @@ enter_tree() {
     # Two makes at once take turns: ninja's records do not survive sharing a tree.
     mkdir -p "$1/build/cmake"
     exec {turn}>"$tree.lock"
-    flock "$turn"
+    flock --nonblock "$turn" || {
+        echo "$2: another run uses $tree, waiting for it to end ..." >&2
+        flock "$turn"
+    }
     # A tree that was made elsewhere, before the clone was moved, cannot be configured again.
     if [[ -f $tree/CMakeCache.txt ]] &&
         ! grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$tree" "$tree/CMakeCache.txt"; then

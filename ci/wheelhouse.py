@@ -15,9 +15,10 @@ from pathlib import Path
 import debian
 from ascend_host import AscendHost
 from container import ContainerError, choose_kind
-from environment import collect, my_turn
+from environment import collect
+from files import turn, unusable
 from lock import pins
-from lock_file import LockError, die, lock_path, read_lock, sha256, unusable
+from lock_file import LockError, die, lock_path, read_lock, sha256
 from versions import ROOT, VersionsError, chosen
 from wheel_cache import BootstrapError, cache_folder, cached_wheels, wheel_folder
 
@@ -106,7 +107,8 @@ def main() -> None:
     lock = lock_path(versions, machine, next(iter(versions["lock"]["groups"])))
     cache = cache_folder()
     packages: list[Path] = []
-    with my_turn(cache):
+    cache.mkdir(parents=True, exist_ok=True)
+    with turn(cache / "lock", "wheelhouse"):
         wheels = take_wheels(versions, lock, cache)
         if kind == "host":
             unpinned = env.get("ALLOW_UNPINNED") == "1"

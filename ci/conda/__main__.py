@@ -2,7 +2,6 @@
 """Builds, tests and compares the conda packages, without conda and without a network."""
 
 import argparse
-import fcntl
 import os
 import sys
 import time
@@ -11,7 +10,8 @@ from pathlib import Path
 import wheel_cache
 from ascendc_env import mismatch
 from ascendc_env import versions as known
-from lock_file import LockError, unusable
+from files import turn, unusable
+from lock_file import LockError
 from versions import load_versions
 
 from . import CHANNEL, WORK, CondaError, fixture
@@ -89,9 +89,8 @@ def main() -> int:
     os.environ["RATTLER_CACHE_DIR"] = str(WORK / "cache")
     try:
         WORK.mkdir(parents=True, exist_ok=True)
-        with (WORK / "lock").open("w") as turn:
-            # Two runs would build in the same folders.
-            fcntl.flock(turn, fcntl.LOCK_EX)
+        # Two runs would build in the same folders.
+        with turn(WORK / "lock", "conda"):
             options.run(options)
     except (CondaError, wheel_cache.BootstrapError, LockError) as error:
         print(f"conda: {error}", file=sys.stderr)

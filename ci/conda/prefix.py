@@ -11,7 +11,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import rattler
-from rattler.exceptions import SolverError
+from rattler.exceptions import (
+    ExtractError,
+    InstallerError,
+    IoError,
+    LinkError,
+    SolverError,
+    TransactionError,
+)
 from rattler.package.build_string import BuildString
 from rattler.shell import ActivationVariables, Shell, activate
 
@@ -65,7 +72,7 @@ def install(records: Sequence[rattler.RepoDataRecord], prefix: Path, cache: Path
     """Makes the prefix hold these packages and no others.
 
     Raises:
-        CondaError: a package is not the one that the channel's index describes.
+        CondaError: a package is not the one that the index describes, or cannot be placed.
     """
     # rattler looks at the hash of what it downloads, not of what a folder holds.
     for record in records:
@@ -75,15 +82,20 @@ def install(records: Sequence[rattler.RepoDataRecord], prefix: Path, cache: Path
                 f"{package.name}: expected sha256 {record.sha256.hex()[:16]}…, got {found[:16]}…: "
                 "the package is damaged; run make conda"
             )
-    asyncio.run(
-        rattler.install(
-            records=list(records),
-            # A relative one would be written into the files as it is.
-            target_prefix=prefix.absolute(),
-            cache_dir=cache,
-            show_progress=False,
+    try:
+        asyncio.run(
+            rattler.install(
+                records=list(records),
+                # A relative one would be written into the files as it is.
+                target_prefix=prefix.absolute(),
+                cache_dir=cache,
+                show_progress=False,
+            )
         )
-    )
+    except (ExtractError, InstallerError, IoError, LinkError, TransactionError) as error:
+        # Its causes are on lines of their own.
+        why = ": ".join(line.strip() for line in str(error).splitlines())
+        raise CondaError(f"cannot install into {prefix}: {why}") from error
 
 
 def installed(prefix: Path) -> dict[str, dict]:

@@ -23,6 +23,7 @@ OURS = ("ascendc-ops-pybind", "ascendc-ops-lib", "hostcann", "ascendc-device")
 MATRIX = (
     "tests/matrix",
     "ci/device.py",
+    "ci/files.py",
     "ci/versions.py",
     "python/ascendc-env/ascendc_env",
     "versions.toml",

@@ -53,6 +53,7 @@ class Checkout:
         for script in (
             "bootstrap.sh",
             "environment.py",
+            "files.py",
             "lock_file.py",
             "versions.py",
             "wheel_cache.py",

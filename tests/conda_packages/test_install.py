@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -177,6 +178,17 @@ def test_a_package_with_one_flipped_byte_is_refused(
         "the package is damaged; run make conda"
     )
     assert not (tmp_path / "prefix").exists()
+
+
+def test_a_prefix_that_cannot_be_made_is_one_sentence(shelf: Shelf, tmp_path: Path) -> None:
+    records = prefix.solve([small(shelf, b"content")], ["small"])
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "prefix"
+    with pytest.raises(
+        CondaError, match=f"^cannot install into {re.escape(str(home))}: "
+    ) as refused:
+        prefix.install(records, home, tmp_path / "cache")
+    assert "\n" not in str(refused.value)
 
 
 def test_the_index_is_of_what_lies_there(shelf: Shelf) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import container
 import pytest
 from ascend_host import Npus
-from lock_file import unusable
+from files import unusable
 from versions import load_versions, select
 from wheel_cache import BootstrapError
 
@@ -405,6 +405,20 @@ def test_a_full_disk_is_a_sentence_without_a_name() -> None:
 
 
 @pytest.mark.skipif(any(Path("/dev").glob("davinci[0-9]*")), reason="this machine has an NPU")
+def test_the_shell_shows_a_checkout_whatever_its_path_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    monkeypatch.setattr(container, "ROOT", Path("/home/me/a:b,c"))
+    monkeypatch.setattr(os, "execvp", lambda _, line: calls.append(line))
+    container.shell(plan(), container.Engine("docker"))
+    mounts = [each for each in calls[0] if each.startswith(("--volume", "--mount"))]
+    assert mounts == [
+        f'--mount=type=bind,"source=/home/me/a:b,c/{name}",target=/src/{name}'
+        for name in container.SOURCES
+    ]
+
+
 def test_docker_test_without_an_npu_is_one_sentence() -> None:
     own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DEVICE", "CHIP", "STACK", "ENGINE")
     env = {name: value for name, value in os.environ.items() if name not in own}

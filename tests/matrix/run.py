@@ -7,7 +7,6 @@ The row table is the expectation. A row that no process reported has failed, wha
 from __future__ import annotations
 
 import argparse
-import fcntl
 import importlib.util
 import json
 import os
@@ -17,13 +16,14 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent), str(ROOT / "ci")]
+
+from files import turn, unusable  # noqa: E402
 
 from matrix import report, row  # noqa: E402
 
@@ -295,14 +295,6 @@ def cause(run: LaneRun, folder: Path) -> str:
     return sentence or run.last.could_not_start
 
 
-@contextmanager
-def turn(folder: Path):
-    """Two runs that write the same report take turns."""
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def stack_of(processes: list[Process], device) -> dict:
     stacks = [entry["stack"] for process in processes if (entry := process.first("started"))]
     return {**(stacks[0] if stacks else {}), "npu_arch": device.npu_arch}
@@ -312,7 +304,7 @@ def run(options) -> bool:
     """True if every row passed, or had a reason not to run."""
     variants = row.VARIANTS if options.variant == "both" else (options.variant,)
     (options.report / PROCESSES).mkdir(parents=True, exist_ok=True)
-    with turn(options.report / PROCESSES):
+    with turn(options.report / PROCESSES / "lock", "matrix"):
         # The last run's report must not outlive a run that could not even begin.
         report.remove(options.report)
         device = choose_device(options.device, options.npu_arch)
@@ -399,7 +391,7 @@ def main() -> None:
         print(f"matrix: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        print(f"matrix: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"matrix: {unusable(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("matrix: interrupted, no report", file=sys.stderr)

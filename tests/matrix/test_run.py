@@ -342,7 +342,8 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(matrix, tmp_path, capsy
     code, _, folder = matrix()
     assert code == 2
     assert capsys.readouterr().err == (
-        f"matrix: cannot write {folder}/matrix-processes: Not a directory\n"
+        f"matrix: {folder}/matrix-processes: expected to read and write it, got 'Not a directory'; "
+        "put that right and run it again\n"
     )
 
 
