@@ -81,15 +81,17 @@ aclError enter_watched(const char* function) {
     return ACL_SUCCESS;
   }
   log_line(LogLevel::trace, "%s", function);
+  // Every entry counts every call of its function, also one that another entry makes fail.
+  const PlannedFault* planned = nullptr;
   for (Countdown& one : countdowns()) {
-    if (one.fault.function != function || one.left.fetch_sub(1) != 1) continue;
-    const aclError code = code_of(function);
-    return report(function,
-                  refuse(code, "%scall %llu fails because HOSTCANN_FAULT says so",
-                         code == ACL_ERROR_RT_MEMORY_ALLOCATION ? "Failed to allocate: " : "",
-                         static_cast<unsigned long long>(one.fault.call)));
+    if (one.fault.function == function && one.left.fetch_sub(1) == 1) planned = &one.fault;
   }
-  return ACL_SUCCESS;
+  if (planned == nullptr) return ACL_SUCCESS;
+  const aclError code = code_of(function);
+  return report(function,
+                refuse(code, "%scall %llu fails because HOSTCANN_FAULT says so",
+                       code == ACL_ERROR_RT_MEMORY_ALLOCATION ? "Failed to allocate: " : "",
+                       static_cast<unsigned long long>(planned->call)));
 }
 
 Status check_can_fail(const char* function) {

@@ -163,6 +163,20 @@ print(call("aclrtCreateStream", ctypes.byref(address)))
     ]
 
 
+@pytest.mark.parametrize("planned", [(2, 3), (3, 2), (2, 2), (1, 2, 4)], ids=str)
+def test_faults_of_one_function_count_the_same_calls(run, planned):
+    program = """
+call("aclrtSetDevice", 0)
+for _ in range(5):
+    print(call("aclrtMalloc", ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(64), 0))
+"""
+    fault = ",".join(f"aclrtMalloc:{each}" for each in planned)
+    codes = [
+        line for line in run(program, HOSTCANN_FAULT=fault).stdout.splitlines() if line.isdigit()
+    ]
+    assert codes == ["207001" if number in planned else "0" for number in range(1, 6)]
+
+
 def test_a_launch_that_is_planned_to_fail_is_reported_by_the_next_synchronise(run):
     program = """
 class Launch(ctypes.Structure):
