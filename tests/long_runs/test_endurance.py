@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many calls, many threads: results stay right, and host, device, handles and threads stay flat.
 
-`make long-runs` makes a million calls per variant; make test fewer.
+`make long-runs` makes a million calls per variant and records the figures; make test fewer.
 """
 
 import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
+import built
 import pytest
+from matrix import hardening
 
+LONG = "LONG_RUN_CALLS" in os.environ
 CALLS = int(os.environ.get("LONG_RUN_CALLS", "20000"))
 VARIANTS = ("pybind", "lib")
 
@@ -45,13 +49,14 @@ def state():
 values = torch.arange(8 * 2048, dtype=torch.float32).reshape(8, 2048)
 x, y = values.npu(), (values * -0.25).npu()
 wrong = x.half()
-window, refusals = [None] * 16, 0
+window, made, refusals = [None] * 16, 0, 0
 
 
 def run(times):
-    global refusals
+    global made, refusals
     for number in range(times):
         window[number % len(window)] = op(x, y)
+        made += 1
         if number % 64 == 0:
             try:
                 op(x, wrong)
@@ -69,7 +74,7 @@ for _ in range(4):
     run(calls // 4)
     states.append(state())
 assert all(z.cpu().equal(values * 0.75) for z in window)
-print(json.dumps({"states": states, "refusals": refusals}))
+print(json.dumps({"states": states, "calls": made, "refusals": refusals}))
 """
 
 THREADS = """
@@ -124,20 +129,37 @@ def run(program, variant, calls):
     return json.loads(done.stdout)
 
 
+def grown(told):
+    """What was counted, and how much more there was of each thing at the end than at first."""
+    first, last = told["states"][0], told["states"][-1]
+    growth = {f"more {name}": last[name] - first[name] for name in first}
+    return {"calls": told["calls"], "refusals": told["refusals"], **growth}
+
+
+def recorded(name, figures):
+    return hardening.recording(name, built.revision(), figures) if LONG else nullcontext()
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_calls_leave_nothing_behind(variant):
     told = run(ENDURANCE, variant, CALLS)
     first, *later = told["states"]
-    assert told["refusals"] >= CALLS // 64
-    for state in later:
-        # Malloc's arenas and Python's free lists breathe; 1 byte per call would show beyond that.
-        assert state.pop("host bytes") <= first["host bytes"] + (8 << 20) + CALLS
-        # torch's pools and hostcann's have theirs by now, but for one that was not needed yet.
-        assert state.pop("threads") <= first["threads"] + 4
-        assert state == {name: first[name] for name in state}
+    with recorded(f"long run of {variant}", grown(told)):
+        assert told["calls"] >= CALLS
+        assert told["refusals"] >= CALLS // 64
+        for state in later:
+            # Malloc's arenas and Python's free lists breathe; 1 byte per call shows beyond that.
+            assert state["host bytes"] <= first["host bytes"] + (8 << 20) + CALLS
+            # torch's pools and hostcann's have theirs by now, but for one not needed yet.
+            assert state["threads"] <= first["threads"] + 4
+            exact = first.keys() - {"host bytes", "threads"}
+            assert {name: state[name] for name in exact} == {name: first[name] for name in exact}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_eight_threads_on_two_devices_with_streams_of_their_own(variant):
-    told = run(THREADS, variant, max(CALLS // 100, 50))
-    assert told == {"right": 8, "problems": []}
+    calls = max(CALLS // 100, 50)
+    told = run(THREADS, variant, calls)
+    figures = {"threads": 8, "right": told["right"], "calls in each": calls}
+    with recorded(f"threads of {variant}", figures):
+        assert told == {"right": 8, "problems": []}

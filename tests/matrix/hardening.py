@@ -9,6 +9,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "report"
@@ -30,3 +32,14 @@ def record(run: str, revision: str, passed: bool, figures: dict, folder: Path = 
         scratch = folder / f"{NAME}.{os.getpid()}"
         scratch.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
         scratch.replace(folder / NAME)
+
+
+@contextmanager
+def recording(run: str, revision: str, figures: dict, folder: Path | None = None) -> Iterator[None]:
+    """Records the figures of a run whose checks stand in the block: failed if it raises."""
+    passed = False
+    try:
+        yield
+        passed = True
+    finally:
+        record(run, revision, passed, figures, folder or FOLDER)

@@ -128,6 +128,21 @@ def test_the_page_shows_the_figures_of_the_long_runs(matrix):
     assert "kernel-no-op</td><td><code>pybind/precision/seed" in page
 
 
+def test_a_run_is_recorded_with_its_figures_whether_its_checks_hold_or_not(tmp_path):
+    figures = {"calls": 0}
+    with hardening.recording("long run", "abc", figures, tmp_path):
+        figures["calls"] = 7
+    with (
+        pytest.raises(AssertionError),
+        hardening.recording("faults", "abc", {"wrong": 1}, tmp_path),
+    ):
+        raise AssertionError
+    assert hardening.read(tmp_path) == {
+        "long run": {"revision": "abc", "passed": True, "figures": {"calls": 7}},
+        "faults": {"revision": "abc", "passed": False, "figures": {"wrong": 1}},
+    }
+
+
 def test_values_are_escaped(matrix):
     _, _, folder = matrix()
     page = (folder / "matrix.html").read_text()
