@@ -49,6 +49,8 @@ STACK = "python/_stack.py"
 LOADER = "python/ascendc-ops-lib/ascendc_ops_lib/__init__.py"
 MODULE = "python/ascendc-ops-pybind/ascendc_ops/__init__.py"
 IMPORT = "tests/packages/test_import.py::"
+TRACING = "tests/library/test_tracing.py::"
+PLACES = "tests/packages/test_places.py::"
 TRANSFORMS = "tests/library/test_transforms.py::test_a_transform_without_a_rule_is_refused"
 ENTRY = "tests/packages/test_launch.py::"
 
@@ -492,6 +494,27 @@ BINDINGS = (
         f"{TRANSFORMS}[vmap-lib]",
     ),
     instead(
+        "hidden-gradient",
+        DEFINE,
+        "    if (wrappers.has(DispatchKey::FuncTorchGradWrapper)) check_no_grad(arg);\n",
+        "",
+        f"{TRANSFORMS}[func.grad-lib]",
+    ),
+    instead(
+        "hidden-device",
+        DEFINE,
+        "      check_on_npu(arg);\n",
+        "",
+        f"{TRACING}test_two_fake_tensors_of_the_cpu_are_refused",
+    ),
+    instead(
+        "hidden-other-device",
+        DEFINE,
+        "      check_same_device(arg, *first);\n",
+        "",
+        f"{TRACING}test_fake_tensors_are_refused_like_real_ones[other-device]",
+    ),
+    instead(
         "negation-left-to-torch",
         DEFINE,
         "{DispatchKey::Negative, DispatchKey::Conjugate}",
@@ -654,6 +677,34 @@ PACKAGES = (
         "    _check_cann(package, cann)\n",
         "",
         f"{IMPORT}test_kernels_of_hostcann_are_refused_on_cann[ascendc_ops]",
+    ),
+    instead(
+        "free-threaded-unchecked",
+        STACK,
+        'if sysconfig.get_config_var("Py_GIL_DISABLED"):',
+        "if False:",
+        f"{PLACES}test_a_free_threaded_python_is_refused[ascendc_ops]",
+    ),
+    instead(
+        "subinterpreter-unchecked",
+        STACK,
+        "if _in_subinterpreter():",
+        "if False:",
+        f"{PLACES}test_a_subinterpreter_is_refused[ascendc_ops]",
+    ),
+    instead(
+        "archive-unchecked",
+        STACK,
+        "    _check_unpacked(package)\n",
+        "",
+        f"{PLACES}test_a_package_in_an_archive_is_refused[ascendc_ops]",
+    ),
+    instead(
+        "kernels-by-library-path",
+        "CMakeLists.txt",
+        "-Wl,--disable-new-dtags",
+        "-Wl,--enable-new-dtags",
+        f"{PLACES}test_a_decoy_of_the_kernels_library_is_not_loaded[ascendc_ops]",
     ),
     instead(
         "import-cause-hidden",
