@@ -10,6 +10,7 @@
 #include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/dot.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/inverse.h>
 #include <ATen/ops/linalg_cholesky.h>
 #include <ATen/ops/linalg_cross.h>
@@ -26,28 +27,70 @@ namespace hostcann::opapi {
 static constexpr char kFamily[] = "matmul";
 static constexpr Halves kHalves = Halves::as_they_are;
 
-HOSTCANN_ACLNN(Mm, (In self, In other, Out out, int8_t)) { at::mm_out(out, self, other); }
-HOSTCANN_ACLNN(Matmul, (In self, In other, Out out, int8_t)) { at::matmul_out(out, self, other); }
+// CANN brings operands of different types to one, torch refuses them.
+template <typename Product, typename... Operands>
+static void in_one_type(Out out, Product product, const Operands&... operands) {
+  ScalarType type = out.scalar_type();
+  const bool mixed = ((operands.scalar_type() != type) || ...);
+  if (!mixed) {
+    product(out, operands...);
+    return;
+  }
+  type = ScalarType::Undefined;
+  for (const ScalarType each : {operands.scalar_type()...}) {
+    type = type == ScalarType::Undefined ? each : c10::promoteTypes(type, each);
+  }
+  at::Tensor result = at::empty({0}, out.options().dtype(type));
+  product(result, operands.to(type)...);
+  assign(out, result);
+}
+using Product = at::Tensor& (*)(at::Tensor&, In, In);
+
+HOSTCANN_ACLNN(Mm, (In self, In other, Out out, int8_t)) {
+  in_one_type(out, Product(&at::mm_out), self, other);
+}
+HOSTCANN_ACLNN(Matmul, (In self, In other, Out out, int8_t)) {
+  in_one_type(out, Product(&at::matmul_out), self, other);
+}
 // A batch of one serves them all.
 HOSTCANN_ACLNN(BatchMatMul, (In self, In other, Out out, int8_t)) {
-  at::matmul_out(out, self, other);
+  in_one_type(out, Product(&at::matmul_out), self, other);
 }
-HOSTCANN_ACLNN(Mv, (In self, In vector, Out out, int8_t)) { at::mv_out(out, self, vector); }
-HOSTCANN_ACLNN(Dot, (In self, In other, Out out)) { assign(out, at::dot(self, other)); }
+HOSTCANN_ACLNN(Mv, (In self, In vector, Out out, int8_t)) {
+  in_one_type(out, Product(&at::mv_out), self, vector);
+}
+HOSTCANN_ACLNN(Dot, (In self, In other, Out out)) {
+  in_one_type(out, Product(&at::dot_out), self, other);
+}
 HOSTCANN_ACLNN(Addmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
-  at::addmm_out(out, self, left, right, beta, alpha);
+  const auto addmm = [&](at::Tensor& to, In sum, In a, In b) {
+    at::addmm_out(to, sum, a, b, beta, alpha);
+  };
+  in_one_type(out, addmm, self, left, right);
 }
 HOSTCANN_ACLNN(InplaceAddmm, (Out self, In left, In right, Number beta, Number alpha, int8_t)) {
-  self.addmm_(left, right, beta, alpha);
+  const auto addmm = [&](at::Tensor& to, In sum, In a, In b) {
+    at::addmm_out(to, sum, a, b, beta, alpha);
+  };
+  in_one_type(self, addmm, self, left, right);
 }
 HOSTCANN_ACLNN(Addbmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
-  at::addbmm_out(out, self, left, right, beta, alpha);
+  const auto addbmm = [&](at::Tensor& to, In sum, In a, In b) {
+    at::addbmm_out(to, sum, a, b, beta, alpha);
+  };
+  in_one_type(out, addbmm, self, left, right);
 }
 HOSTCANN_ACLNN(Baddbmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
-  at::baddbmm_out(out, self, left, right, beta, alpha);
+  const auto baddbmm = [&](at::Tensor& to, In sum, In a, In b) {
+    at::baddbmm_out(to, sum, a, b, beta, alpha);
+  };
+  in_one_type(out, baddbmm, self, left, right);
 }
 HOSTCANN_ACLNN(Addmv, (In self, In matrix, In vector, Number alpha, Number beta, Out out, int8_t)) {
-  at::addmv_out(out, self, matrix, vector, beta, alpha);
+  const auto addmv = [&](at::Tensor& to, In sum, In a, In b) {
+    at::addmv_out(to, sum, a, b, beta, alpha);
+  };
+  in_one_type(out, addmv, self, matrix, vector);
 }
 HOSTCANN_ACLNN(Addr, (In self, In left, In right, MaybeNumber beta, MaybeNumber alpha, Out out)) {
   at::addr_out(out, self, left, right, beta.value_or(1), alpha.value_or(1));

@@ -24,14 +24,14 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # torch_npu says this once, of a copy of any strided tensor from the CPU: of whichever is first.
+    config.addinivalue_line(
+        "filterwarnings", "ignore:Cannot create tensor with internal format:UserWarning"
+    )
     mode = config.getoption("--task-queue", None)
     if mode:
         # Read by torch_npu when it is imported, which collecting the rows does.
         os.environ["TASK_QUEUE_ENABLE"] = mode
-        # torch_npu says this once, of any copy of a strided tensor from the CPU.
-        config.addinivalue_line(
-            "filterwarnings", "ignore:Cannot create tensor with internal format:UserWarning"
-        )
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -39,6 +39,17 @@ def products(*pairs):
     return samples
 
 
+def in_two_types(product):
+    """The second operand in float32. CANN computes in the wider type, the CPU has to be told to."""
+
+    def call(x, y):
+        if x.device.type == "cpu":
+            return product(x.float(), y.float()).to(x.dtype)
+        return product(x, y.float())
+
+    return call
+
+
 def sums_of_products(dtype):
     for left, right in MATRICES:
         for start in ((left[0], right[1]), (right[1],), (1, 1)):
@@ -241,6 +252,9 @@ ROWS = [
     Row("matmul", torch.matmul, products(*MATRICES, *VECTORS), FLOATS, ulp=PRODUCT, core=True),
     Row("matmul-batch", torch.matmul, products(*BATCHES, *BROADCAST_BATCHES), FLOATS, ulp=PRODUCT),
     Row("bmm", torch.bmm, products(*BATCHES), FLOATS, out=True, ulp=PRODUCT),
+    Row("mm-mixed", in_two_types(torch.mm), products(*MATRICES), HALVES, ulp=PRODUCT),
+    Row("matmul-mixed", in_two_types(torch.matmul), products(*BATCHES), HALVES, ulp=PRODUCT),
+    Row("bmm-mixed", in_two_types(torch.bmm), products(*BATCHES), HALVES, ulp=PRODUCT),
     Row("mv", torch.mv, products(((3, 5), (5,))), FLOATS, ulp=PRODUCT),
     Row("dot", torch.dot, products(((5,), (5,)), ((33,), (33,))), FLOATS, ulp=PRODUCT),
     Row("outer", torch.outer, products(((5,), (3,))), FLOATS),
