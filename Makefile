@@ -26,11 +26,11 @@ endif
 CHOSEN := $(if $(filter both,$(VARIANT)),$(VARIANTS),$(VARIANT))
 
 # What is only built needs no NPU on this machine.
-BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test long-runs matrix fuzz mutants bench bench-compare test,$(MAKECMDGOALS)),,1)
+BUILDING := $(if $(filter hostcann-ops hostcann-ops-test hostcann-test hostcann-kernels-test sanitize long-runs matrix fuzz mutants bench bench-compare test,$(MAKECMDGOALS)),,1)
 export BUILDING
 
 # The device is decided once, after the prerequisites are known to be there, and said first.
-ifneq ($(filter hostcann hostcann-% build install long-runs matrix fuzz mutants bench bench-compare doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
+ifneq ($(filter hostcann hostcann-% build install sanitize long-runs matrix fuzz mutants bench bench-compare doctor test lint evidence artifacts,$(MAKECMDGOALS)),)
 # make 4.3 does not export to $(shell).
 SAID := PYTHON='$(PYTHON)' DEVICE='$(DEVICE)' NPU_ARCH='$(NPU_ARCH)' BUILDING='$(BUILDING)'
 DEVICE_LINE := $(shell export $(SAID); ci/bootstrap.sh --check && "$$PYTHON" ci/device.py print)
@@ -100,7 +100,11 @@ hostcann-test: $(DONE)/hostcann ## run hostcann's own tests of its runtime
 
 .PHONY: hostcann-sanitize
 hostcann-sanitize: .venv/installed ## run the runtime's C++ tests under ThreadSanitizer, AddressSanitizer and UBSan
-	@ci/hostcann_sanitize.sh
+	@ci/sanitize.sh runtime
+
+.PHONY: sanitize
+sanitize: $(DONE)/hostcann ## run the matrix on kernels, wrappers and hostcann under the same sanitizers
+	@ci/sanitize.sh matrix
 
 .PHONY: hostcann-bench
 hostcann-bench: $(DONE)/hostcann ## measure what hostcann's runtime costs

@@ -83,9 +83,13 @@ def choose_arch(wanted: str, case: Case) -> str:
 
 
 def hostcann(env: Mapping[str, str]) -> Path:
-    """The one built here; where none is, the one of the environment, such as conda's."""
+    """The one built here; where none is, the one of the environment, such as conda's.
+
+    One of the environment that was built here in another way, with a sanitizer, goes first.
+    """
     named = Path(env.get("ASCEND_HOME_PATH") or "/")
-    if not HOSTCANN.is_dir() and (named / "hostcann-version").is_file():
+    ours = named.is_relative_to(HOSTCANN.parent)
+    if (ours or not HOSTCANN.is_dir()) and (named / "hostcann-version").is_file():
         return named
     return HOSTCANN
 

@@ -305,6 +305,19 @@ def test_the_host_environment_is_what_set_env_sets(
     assert (found.env["DEVICE"], found.env["NPU_ARCH"]) == ("host", "dav-2201")
 
 
+@pytest.mark.parametrize(("where", "used"), [("build", True), ("elsewhere", False)])
+def test_a_toolkit_that_was_built_here_in_another_way_is_used_when_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, used: bool
+) -> None:
+    ordinary, named = tmp_path / "build" / "hostcann", tmp_path / where / "sanitize" / "hostcann"
+    for prefix in (ordinary, named):
+        prefix.mkdir(parents=True)
+        (prefix / "hostcann-version").touch()
+    monkeypatch.setattr(device, "HOSTCANN", ordinary)
+    assert device.hostcann({"ASCEND_HOME_PATH": str(named)}) == (named if used else ordinary)
+    assert device.hostcann({}) == ordinary
+
+
 def test_the_host_without_its_toolkit_is_refused(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

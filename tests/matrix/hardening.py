@@ -23,8 +23,11 @@ def read(folder: Path) -> dict[str, dict]:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
-def record(run: str, revision: str, passed: bool, figures: dict, folder: Path = FOLDER) -> None:
+def record(
+    run: str, revision: str, passed: bool, figures: dict, folder: Path | None = None
+) -> None:
     """Puts the figures of one run in the place of those of the last one, in one step."""
+    folder = folder or FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{NAME}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,4 +45,4 @@ def recording(run: str, revision: str, figures: dict, folder: Path | None = None
         yield
         passed = True
     finally:
-        record(run, revision, passed, figures, folder or FOLDER)
+        record(run, revision, passed, figures, folder)

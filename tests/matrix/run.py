@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ sys.path[:0] = [str(HERE.parent), str(ROOT / "ci")]
 
 from files import turn, unusable  # noqa: E402
 
-from matrix import report, row  # noqa: E402
+from matrix import hardening, report, row  # noqa: E402
 
 MODULES = {"pybind": "ascendc_ops", "lib": "ascendc_ops_lib"}
 ONE_DEVICE = "one device"
@@ -342,6 +343,14 @@ def run_lanes(options, variants, device, cases) -> tuple[list[LaneRun], bool]:
     return runs, stopped
 
 
+def record(name: str, run_report: report.Report) -> None:
+    import built
+
+    counts = Counter(result.outcome for result in run_report.results)
+    figures = {**counts, "seconds": run_report.seconds}
+    hardening.record(name, built.revision(), run_report.passed, figures)
+
+
 def run_and_report(options, variants, device) -> bool:
     cases = row.cases(variants)
     start = time.monotonic()
@@ -361,6 +370,8 @@ def run_and_report(options, variants, device) -> bool:
     if all(process.could_not_start for process in processes):
         raise CannotRunError(cause(runs[0], options.report / PROCESSES))
     print(report.text(run_report, options.report / PROCESSES))
+    if options.record:
+        record(options.record, run_report)
     if stopped:
         raise StoppedError
     return run_report.passed
@@ -377,6 +388,7 @@ def parse(arguments: list[str] | None = None):
     parser.add_argument(
         "--timeout", type=float, default=300.0, help="seconds for the processes of one lane"
     )
+    parser.add_argument("--record", default="", help="name of the run in hardening.json")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
     options = parser.parse_args(arguments)
     options.report = options.report.absolute()

@@ -61,7 +61,7 @@ def matrix(tmp_path, monkeypatch):
     # main takes the signal for the process; what pytest does with it comes back after the test.
     before = signal.getsignal(signal.SIGTERM)
 
-    def go(timeout=20, **scripts):
+    def go(timeout=20, record="", **scripts):
         def command(lane, _variants, _kind, events):
             keys = [case.key for case in table if case.lane == lane.name]
             script = PREAMBLE + scripts.get(lane.name.replace("-", "_"), WELL)
@@ -69,6 +69,7 @@ def matrix(tmp_path, monkeypatch):
 
         monkeypatch.setattr(run, "lane_command", command)
         arguments = ["run.py", "--report", str(tmp_path / "report"), "--timeout", str(timeout)]
+        arguments += ["--record", record]
         monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as ended:
             run.main()
@@ -126,6 +127,16 @@ def test_the_page_shows_the_figures_of_the_long_runs(matrix):
     assert "examples 1234" not in page
     assert "survivors 1" in page
     assert "kernel-no-op</td><td><code>pybind/precision/seed" in page
+
+
+def test_a_matrix_that_is_no_ordinary_one_is_recorded(matrix, monkeypatch, tmp_path):
+    monkeypatch.setattr(hardening, "FOLDER", tmp_path)
+    matrix()
+    assert hardening.read(tmp_path) == {}
+    matrix(record="matrix under address", pybind_then_lib="start()\nsys.exit(3)")
+    found = hardening.read(tmp_path)["matrix under address"]
+    assert found["passed"] is False
+    assert (found["figures"]["passed"], found["figures"]["failed"]) == (9, 1)
 
 
 def test_a_run_is_recorded_with_its_figures_whether_its_checks_hold_or_not(tmp_path):

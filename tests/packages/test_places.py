@@ -56,6 +56,46 @@ def test_a_package_in_an_archive_is_refused(package: str, run_python: Run, tmp_p
     )
 
 
+# Root writes in any folder, unless it gives the right to away.
+READ_ONLY = """
+import ctypes, os, sys
+DROP_FROM_BOUNDING_SET, DAC_OVERRIDE = 24, 1
+ctypes.CDLL(None).prctl(DROP_FROM_BOUNDING_SET, DAC_OVERRIDE)
+os.execv(sys.executable, [sys.executable, "-c", os.environ["PROGRAM"]])
+"""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_in_a_folder_that_cannot_be_written(
+    package: str, run_python: Run, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    copied = site / package
+    shutil.copytree(installed(package), copied, ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "import pathlib\n"
+        "try:\n"
+        f"    pathlib.Path({str(copied / 'probe')!r}).touch()\n"
+        "    raise SystemExit('expected a folder that cannot be written')\n"
+        "except PermissionError:\n"
+        "    pass\n"
+        f"import torch, {package}\n"
+        f"assert {package}.__file__.startswith({str(copied)!r}), {package}.__file__\n"
+        "x = torch.ones(8, 2048).npu()\n"
+        f"assert {WORKS[package]}(x, x).cpu().eq(2).all()\n"
+    )
+    folders = [site, *(path for path in site.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        result = run_python(READ_ONLY, path=site, PROGRAM=program)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert result.returncode == 0, result.stderr
+    assert not list(site.rglob("__pycache__"))
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_free_threaded_python_is_refused(package: str, run_python: Run) -> None:
     result = run_python(
