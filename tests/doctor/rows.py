@@ -232,6 +232,18 @@ INTERPRETER = [
         ),
     ),
     Row(
+        "python-without-the-gil",
+        lambda e: e.write(
+            f"{SITE}/sitecustomize.py",
+            "import sysconfig\nsysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n",
+        ),
+        wrong(
+            "interpreter",
+            "expected a Python with the GIL, got a free-threaded build; use the ordinary build: "
+            "neither torch_npu nor ascendc_ops has one that is free-threaded",
+        ),
+    ),
+    Row(
         "python-too-new-for-torch",
         stack("1.11.0", "1.11.0.post14", "8.0.RC2"),
         wrong(

@@ -65,6 +65,7 @@ print("\n" + sys.argv[1] + json.dumps({
     "binary": os.path.realpath(sys.executable),
     "include": sysconfig.get_path("include"),
     "suffix": sysconfig.get_config_var("EXT_SUFFIX") or "",
+    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
     "versions": dict((name, version(name)) for name in names),
     "releases": dict((name, releases(name)) for name in names[:2]),
     "folders": dict((name, folder(name)) for name in names),
@@ -94,6 +95,7 @@ class Python:
     binary: str = ""
     include: str = ""
     suffix: str = ""
+    free_threaded: bool = False
     versions: dict[str, str] = field(default_factory=dict)
     # Of torch and torch_npu, every release with a record in the folder: more than one is wrong.
     releases: dict[str, list[str]] = field(default_factory=dict)

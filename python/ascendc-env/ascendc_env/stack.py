@@ -36,7 +36,9 @@ def interpreter(case: Case) -> Iterator[Finding]:
     wanted = release(case.torch or case.versions["stack"]["torch"])
     supported = case.versions["torch_pythons"].get(wanted, [])
     expected = f"Python {', '.join(supported)} for torch {wanted}"
-    if supported and minor(python.version) not in supported:
+    if python.free_threaded:
+        yield wrong("interpreter", mismatch.free_threaded("ascendc_ops"))
+    elif supported and minor(python.version) not in supported:
         yield wrong(
             "interpreter",
             Mismatch(expected, name, f"use Python {case.versions['stack']['python']}"),
