@@ -74,7 +74,7 @@ WHEEL_INPUTS += $(addprefix python/ascendc-env/ascendc_env/,__init__.py mismatch
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | expand -t 19
 	@echo 'variables of docker-*: CHIP=910b|a3|310p|950, STACK=default, ENGINE=docker|podman, NPUS=0,1, ALLOW_UNPINNED=1, BASE_IMAGE='
-	@echo 'variables of bench*: BASE=<revision>, ONLY=calls|kernels|imports'
+	@echo 'variables of bench*: BASE=<revision>, ONLY=calls|kernels|imports|builds|growth'
 	@echo 'variables: DEVICE=auto|host|npu, NPU_ARCH=<from the chip>, VARIANT=both|pybind|lib, PYTHON=python3.11'
 
 .PHONY: env
@@ -134,7 +134,7 @@ fuzz: install ## call both variants with 100 000 drawn tensors and compare with 
 	@$(ON_DEVICE) $(VENV)/python tests/contract/fuzz.py
 
 .PHONY: bench
-bench: install .venv/installed-bench ## measure calls, kernels and imports; report in build/report
+bench: install .venv/installed-bench ## measure calls, kernels, imports and builds; report in build/report
 	@$(ON_DEVICE) $(VENV)/python tests/bench/run.py $(addprefix --only ,$(ONLY))
 
 .PHONY: bench-compare

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ascendc_add.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
-#include <torch_npu/csrc/core/npu/NPUStream.h>
 
 #include <array>
 #include <cstdint>
 
 #include "add_custom/add_custom.h"
 #include "check.h"
+#include "stack.h"
 
 namespace ascendc_ops {
 namespace {
@@ -52,14 +51,11 @@ at::Tensor ascendc_add(const at::Tensor& x, const at::Tensor& y) {
   check_format_nd(arg_x);
   check_format_nd(arg_y);
 
-  at::Tensor z = at::empty(kShape, x.options());
+  at::Tensor z = empty(kShape, x.options());
   check_output_format_nd({kOp, "z", z});
 
-  // stream() first drains torch_npu's host-side queue; the bare handle of stream(false) would let
-  // this launch overtake work that is queued but not yet on the stream.
-  const aclrtStream stream = c10_npu::getCurrentNPUStream(x.device().index()).stream();
   // The shape check bounds numel, so the cast cannot truncate.
-  add_custom_impl(kBlocks, stream, input_address(x), input_address(y),
+  add_custom_impl(kBlocks, current_stream(x.device()), input_address(x), input_address(y),
                   static_cast<uint8_t*>(z.mutable_data_ptr()), static_cast<uint32_t>(z.numel()));
   return z;
 }
@@ -73,7 +69,7 @@ at::Tensor ascendc_add_meta(const at::Tensor& x, const at::Tensor& y) {
     check_on_npu(arg_y);
   }
   check_tensors(arg_x, arg_y);
-  return at::empty(kShape, x.options());
+  return empty(kShape, x.options());
 }
 
 }  // namespace ascendc_ops

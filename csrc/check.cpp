@@ -8,9 +8,10 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/DimVector.h>
-#include <torch_npu/csrc/core/npu/NPUFormat.h>
 
 #include <sstream>
+
+#include "stack.h"
 
 namespace ascendc_ops {
 namespace {
@@ -145,13 +146,13 @@ void check_no_batch(const Argument& arg) {
 }
 
 void check_format_nd(const Argument& arg) {
-  const int64_t format = at_npu::native::get_npu_format(arg.tensor);
+  const int64_t format = storage_format(arg.tensor);
   TORCH_CHECK(format == ACL_FORMAT_ND, where(arg), "expected storage format ND, got ",
               format_name(format));
 }
 
 void check_output_format_nd(const Argument& arg) {
-  const int64_t format = at_npu::native::get_npu_format(arg.tensor);
+  const int64_t format = storage_format(arg.tensor);
   TORCH_CHECK(format == ACL_FORMAT_ND, arg.op, ": output '", arg.name,
               "': expected storage format ND, got ", format_name(format));
 }

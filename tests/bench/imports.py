@@ -17,16 +17,16 @@ import time
 start = time.perf_counter()
 import torch, torch_npu
 middle = time.perf_counter()
-import {package}
+import {packages}
 print(middle - start, time.perf_counter() - middle)
 """
 
 
-def import_seconds(package: str) -> tuple[float, float]:
-    """Of torch and torch_npu, and of the package after them."""
+def import_seconds(packages: str, env: dict[str, str] | None = None) -> tuple[float, float]:
+    """Of torch and torch_npu, and of the packages after them."""
     # -P: the current folder may hold a package of that name.
-    command = [sys.executable, "-P", "-W", "ignore", "-c", IMPORT.format(package=package)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-P", "-W", "ignore", "-c", IMPORT.format(packages=packages)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     stack, added = map(float, done.stdout.split()[-2:])
     return stack, added
 

@@ -20,6 +20,9 @@ MEANING = {
     "copy of 64 MiB": "Between host and device.",
     "import": "Seconds that a package adds to the import of torch and torch_npu.",
     "package size": "What lies in site-packages.",
+    "build": "Both wrappers from nothing, without a compiler cache; the kernel is built before.",
+    "compile": "Seconds of each compiler of these builds; as many run at once as there are cores.",
+    "growth": "Copies of the first operator, all of the build, of the imports and of the matrix.",
 }
 EXTRA = """
 svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font-size: 12px; }

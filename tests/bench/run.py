@@ -27,6 +27,7 @@ from bench.measure import Suite  # noqa: E402
 NATIVE = ROOT / "build" / "cmake" / "bench"
 REPORT = ROOT / "build" / "report"
 LOG = ROOT / "build" / "log"
+TREES = ROOT / "build" / "bench-trees"
 # A part that is run again replaces its own figures only.
 PARTS_DONE = ROOT / "build" / "bench"
 
@@ -73,7 +74,21 @@ def imports(rounds: int) -> None:
     part("imports", "imports", "--rounds", max(3, rounds // 20))
 
 
-PARTS = {"calls": calls, "kernels": kernels, "imports": imports}
+def builds(rounds: int) -> None:
+    part("builds", "builds", "--tree", TREES / "build", "--rounds", max(3, rounds // 60))
+
+
+def growth(_rounds: int) -> None:
+    part("growth", "growth", "--folder", TREES / "growth")
+
+
+PARTS = {
+    "calls": calls,
+    "kernels": kernels,
+    "imports": imports,
+    "builds": builds,
+    "growth": growth,
+}
 
 
 def facts(chosen: device.Device) -> dict[str, str]:

@@ -39,13 +39,13 @@ class Mutant:
 
 
 ADD = "csrc/ascendc_add.cpp"
+STACK = "csrc/stack.cpp"
 CHECK = "csrc/check.cpp"
-DEFINE = "csrc/define.cpp"
 PYBIND = "csrc/bind_pybind.cpp"
 LIBRARY = "csrc/bind_library.cpp"
 HEADER = "kernels/add_custom/add_custom.h"
 KERNEL = "kernels/add_custom/add_custom.asc"
-STACK = "python/_stack.py"
+LOADS_STACK = "python/_stack.py"
 LOADER = "python/ascendc-ops-lib/ascendc_ops_lib/__init__.py"
 MODULE = "python/ascendc-ops-pybind/ascendc_ops/__init__.py"
 IMPORT = "tests/packages/test_import.py::"
@@ -320,22 +320,22 @@ WRAPPER = (
     ),
     instead(
         "stream-that-overtakes",
-        ADD,
+        STACK,
         ".stream();",
         ".stream(false);",
         "pybind/streams/after-queued-copy-task-queue-1",
     ),
     instead(
         "stream-default",
-        ADD,
+        STACK,
         "c10_npu::getCurrentNPUStream(",
         "c10_npu::getDefaultNPUStream(",
         "pybind/streams/side-stream",
     ),
     instead(
         "stream-of-device-0",
-        ADD,
-        "getCurrentNPUStream(x.device().index())",
+        STACK,
+        "getCurrentNPUStream(device.index())",
         "getCurrentNPUStream(0)",
         "pybind/streams/other-device",
     ),
@@ -360,22 +360,22 @@ WRAPPER = (
     instead(
         "output-is-x",
         ADD,
-        "at::Tensor z = at::empty(kShape, x.options());",
+        "at::Tensor z = empty(kShape, x.options());",
         "at::Tensor z = x;",
         "pybind/precision/output-is-new",
     ),
     instead(
         "output-kept",
         ADD,
-        "  at::Tensor z = at::empty(",
-        "  static at::Tensor z = at::empty(",
+        "  at::Tensor z = empty(",
+        "  static at::Tensor z = empty(",
         "pybind/precision/output-is-new",
     ),
     instead(
         "output-filled-first",
         ADD,
-        "at::Tensor z = at::empty(kShape, x.options());",
-        "at::Tensor z = at::empty(kShape, x.options()).zero_();",
+        "at::Tensor z = empty(kShape, x.options());",
+        "at::Tensor z = empty(kShape, x.options()).zero_();",
         f"{ENTRY}test_a_call_is_one_kernel_on_eight_blocks[pybind]",
     ),
     instead(
@@ -416,15 +416,15 @@ WRAPPER = (
     instead(
         "meta-unchecked",
         ADD,
-        "  check_tensors(arg_x, arg_y);\n  return at::empty",
-        "  return at::empty",
+        "  check_tensors(arg_x, arg_y);\n  return empty",
+        "  return empty",
         "lib/rejection/both-meta-dtype",
     ),
     instead(
         "meta-other-shape",
         ADD,
-        "  return at::empty(kShape, x.options());",
-        "  return at::empty({2048, 8}, x.options());",
+        "  return empty(kShape, x.options());",
+        "  return empty({2048, 8}, x.options());",
         "lib/precision/meta-tensors",
     ),
 )
@@ -467,28 +467,28 @@ BINDINGS = (
     ),
     instead(
         "no-kernel",
-        DEFINE,
+        LIBRARY,
         "  on(DispatchKey::PrivateUse1, std::move(kernel));\n",
         "",
         "lib/precision/seed",
     ),
     instead(
         "no-meta-kernel",
-        DEFINE,
+        LIBRARY,
         "  on(DispatchKey::Meta, std::move(meta));\n",
         "",
         "lib/precision/meta-tensors",
     ),
     instead(
         "no-autograd-kernel",
-        DEFINE,
+        LIBRARY,
         "  on(DispatchKey::Autograd, CppFunction::makeFromBoxedFunction<&refuse_hidden>());\n",
         "",
         f"{TRANSFORMS}[func.grad-lib]",
     ),
     instead(
         "no-batching-kernel",
-        DEFINE,
+        LIBRARY,
         "on(DispatchKey::FuncTorchBatched, CppFunction::makeFrom",
         "static_cast<void>(CppFunction::makeFrom",
         f"{TRANSFORMS}[vmap-lib]",
@@ -516,7 +516,7 @@ BINDINGS = (
     ),
     instead(
         "negation-left-to-torch",
-        DEFINE,
+        LIBRARY,
         "{DispatchKey::Negative, DispatchKey::Conjugate}",
         "{DispatchKey::Conjugate}",
         "lib/rejection/x-lazily-negated",
@@ -659,21 +659,21 @@ KERNELS = (
 PACKAGES = (
     instead(
         "torch-unchecked",
-        STACK,
+        LOADS_STACK,
         '    _check_version(package, "torch", torch)\n',
         "",
         f"{IMPORT}test_other_version_is_refused[torch-2.12.0-2.13.0+cpu-ascendc_ops]",
     ),
     instead(
         "torch-npu-unchecked",
-        STACK,
+        LOADS_STACK,
         '    _check_version(package, "torch_npu", torch_npu)\n',
         "",
         f"{IMPORT}test_other_version_is_refused[torch_npu-2.12.0-2.13.0-ascendc_ops]",
     ),
     instead(
         "cann-unchecked",
-        STACK,
+        LOADS_STACK,
         "    _check_cann(package, cann)\n",
         "",
         f"{IMPORT}test_kernels_of_hostcann_are_refused_on_cann[ascendc_ops]",
@@ -708,14 +708,14 @@ PACKAGES = (
     ),
     instead(
         "import-cause-hidden",
-        STACK,
+        LOADS_STACK,
         "    if problem := _mismatch.not_loaded(text):\n        return str(problem)\n",
         "",
         f"{IMPORT}test_without_cann_names_the_missing_library[ascendc_ops]",
     ),
     instead(
         "autoload-left-off",
-        STACK,
+        LOADS_STACK,
         "            os.environ[variable] = before\n",
         "            pass\n",
         f"{IMPORT}test_every_import_order_works_and_leaves_the_device_alone[torch-ascendc_ops-ascendc_ops_lib-1]",
