@@ -216,16 +216,4 @@ HOSTCANN_ACLNN(LogSoftmaxBackward, (In grad, In output, int64_t dim, Out out)) {
   assign(out, at::_log_softmax_backward_data(grad, output, dim, output.scalar_type()));
 }
 
-// x · sigmoid(x) of the first half, times the second half.
-HOSTCANN_ACLNN(SwiGlu, (In self, int64_t dim, Out out)) {
-  const std::vector<Tensor> halves = self.chunk(2, dim);
-  assign(out, at::silu(halves[0]).mul_(halves[1]));
-}
-HOSTCANN_ACLNN(SwiGluGrad, (In grad, In self, int64_t dim, Out out)) {
-  const std::vector<Tensor> halves = self.chunk(2, dim);
-  const std::vector<Tensor> grads = out.chunk(2, dim);
-  grads[0].copy_(at::silu_backward(grad * halves[1], halves[0]));
-  grads[1].copy_(grad * at::silu(halves[0]));
-}
-
 }  // namespace hostcann::opapi

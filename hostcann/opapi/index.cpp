@@ -210,9 +210,15 @@ HOSTCANN_ACLNN(EmbeddingDenseBackward, (In grad, In indices, uint64_t rows, uint
   assign(out, at::embedding_dense_backward(grad, indices, static_cast<int64_t>(rows),
                                            static_cast<int64_t>(padding), scale_by_frequency));
 }
-static void expect_one_type(In weight, In, In, bool, int64_t, bool, Maybe sample_weights, bool,
-                            int64_t, Out, Out, Out, Out) {
+static void expect_bags(In weight, In indices, In offsets, bool, int64_t, bool,
+                        Maybe sample_weights, bool, int64_t, Out, Out, Out, Out) {
+  TORCH_CHECK(weight.dim() == 2, "weight: expected 2 dimensions, got shape ", weight.sizes());
+  TORCH_CHECK(indices.dim() == 1, "indices: expected 1 dimension, got shape ", indices.sizes());
+  TORCH_CHECK(offsets.dim() == 1, "offsets: expected 1 dimension, got shape ", offsets.sizes());
   if (!sample_weights.has_value()) return;
+  TORCH_CHECK(sample_weights->sizes() == indices.sizes(),
+              "per_sample_weights: expected the shape of indices, ", indices.sizes(), ", got ",
+              sample_weights->sizes());
   TORCH_CHECK(sample_weights->scalar_type() == weight.scalar_type(),
               "per_sample_weights: expected the type of weight, ", weight.scalar_type(), ", got ",
               sample_weights->scalar_type());
@@ -221,7 +227,7 @@ HOSTCANN_ACLNN_CHECKED(EmbeddingBag,
                        (In weight, In indices, In offsets, bool scale_by_frequency, int64_t mode,
                         bool sparse, Maybe sample_weights, bool include_last, int64_t padding,
                         Out out, Out bags, Out sizes, Out maxima),
-                       expect_one_type) {
+                       expect_bags) {
   const auto [bag, bag_of, size_of, maximum] =
       at::_embedding_bag(weight, indices, offsets, scale_by_frequency, mode, sparse, sample_weights,
                          include_last, padding);

@@ -70,6 +70,11 @@ REFUSALS = {
         Args(torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 0, 1, 1)),
         "aclnnConvolution: weight: expected a kernel with elements, got shape [1, 1, 0, 1, 1]",
     ),
+    "embedding_bag-offsets": (
+        lambda table, *where: torch.embedding_bag(table, *where)[0],
+        Args(torch.ones(3, 4), torch.tensor([0, 1]), torch.tensor([[0]])),
+        "aclnnEmbeddingBag: offsets: expected 1 dimension, got shape [1, 1]",
+    ),
     "embedding_bag-types": (
         lambda weights, table, indices: torch.nn.functional.embedding_bag(
             indices, table, per_sample_weights=weights, mode="sum"
