@@ -431,6 +431,13 @@ WRAPPER = (
 
 BINDINGS = (
     instead(
+        "pybind-keeps-the-lock",
+        PYBIND,
+        "      const py::gil_scoped_release no_gil;\n",
+        "",
+        f"{PLACES}test_a_call_launches_without_the_lock_of_the_interpreter[ascendc_ops]",
+    ),
+    instead(
         "pybind-any-object",
         PYBIND,
         "!THPVariable_Check(value.ptr())",

@@ -42,6 +42,36 @@ def test_a_decoy_of_the_kernels_library_is_not_loaded(
     assert result.returncode == 0, result.stderr
 
 
+# In the place of the kernels: what a launch finds of the interpreter's lock.
+WITNESS = """
+int PyGILState_Check(void);
+int held = -1;
+void add_custom_impl(void) { held = PyGILState_Check(); }
+"""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_call_launches_without_the_lock_of_the_interpreter(
+    package: str, run_python: Run, tmp_path: Path
+) -> None:
+    source = tmp_path / "witness.c"
+    source.write_text(WITNESS)
+    kernels = tmp_path / "site" / package / "libascendc_kernels.so"
+    shutil.copytree(installed(package), kernels.parent)
+    name = f"-Wl,-soname,{kernels.name}"
+    subprocess.run(["gcc", "-shared", "-fPIC", name, "-o", kernels, source], check=True)
+    result = run_python(
+        f"import ctypes, {package}, torch\n"
+        f"held = ctypes.c_int.in_dll(ctypes.CDLL({str(kernels)!r}), 'held')\n"
+        "x = torch.ones(8, 2048).npu()\n"
+        "print(held.value)\n"
+        f"{WORKS[package]}(x, x)\n"
+        "print(held.value)\n",
+        path=kernels.parents[1],
+    )
+    assert (result.returncode, result.stdout) == (0, "-1\n0\n"), result.stderr
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_in_an_archive_is_refused(package: str, run_python: Run, tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
