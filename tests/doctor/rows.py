@@ -234,8 +234,9 @@ INTERPRETER = [
     Row(
         "python-without-the-gil",
         lambda e: e.write(
-            f"{SITE}/sitecustomize.py",
-            "import sysconfig\nsysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n",
+            # Not sitecustomize: Debian's Python has one of its own.
+            f"{SITE}/free_threaded.pth",
+            "import sysconfig; sysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n",
         ),
         wrong(
             "interpreter",
