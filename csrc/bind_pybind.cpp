@@ -2,10 +2,10 @@
 #include <c10/util/Exception.h>
 #include <pybind11/pybind11.h>
 #include <torch/csrc/Exceptions.h>
-#include <torch/csrc/autograd/python_variable.h>
 
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "ascendc_add.h"
 #include "check.h"
@@ -18,11 +18,12 @@ namespace {
 // tensors back from the device. A copy of the handle: without the GIL, another thread may swap the
 // one inside the Python object.
 at::Tensor to_tensor(const char* op, const char* name, const py::object& value) {
-  if (!THPVariable_Check(value.ptr())) {
+  py::detail::make_caster<at::Tensor> loaded;
+  if (!loaded.load(value, false)) {
     throw py::type_error(std::string(op) + ": argument '" + name +
                          "': expected a torch.Tensor, got " + Py_TYPE(value.ptr())->tp_name);
   }
-  at::Tensor tensor = THPVariable_Unpack(value.ptr());
+  auto tensor = py::detail::cast_op<at::Tensor>(std::move(loaded));
   ascendc_ops::check_direct_call({op, name, tensor});
   return tensor;
 }
@@ -39,7 +40,7 @@ void define(py::module_& m, const char* name, BinaryOperator compute) {
       const py::gil_scoped_release no_gil;
       z = compute(x_tensor, y_tensor);
     }
-    return py::reinterpret_steal<py::object>(THPVariable_Wrap(std::move(z)));
+    return py::cast(std::move(z));
   };
   const std::string doc =
       std::string(name) + "(x: Tensor, y: Tensor) -> Tensor\n\n" + "See ascendc_ops." + name + ".";
