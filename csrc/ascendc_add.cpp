@@ -47,7 +47,7 @@ at::Tensor ascendc_add(const at::Tensor& x, const at::Tensor& y) {
   check_on_npu(arg_y);
   check_same_device(arg_y, arg_x);
   check_tensors(arg_x, arg_y);
-  const c10::DeviceGuard guard(x.device());
+  const c10::OptionalDeviceGuard guard(device_to_guard(x.device()));
   check_format_nd(arg_x);
   check_format_nd(arg_y);
 

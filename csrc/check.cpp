@@ -9,6 +9,7 @@
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/DimVector.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "stack.h"
@@ -33,11 +34,23 @@ std::string where(const Argument& arg) {
 }
 
 // A traced tensor's sizes may be symbols; asking for the number fixes it for the trace.
-int64_t number(const c10::SymInt& value) { return value.guard_int(__FILE__, __LINE__); }
+int64_t number(const c10::SymInt& value) {
+  return value.is_heap_allocated() ? value.guard_int(__FILE__, __LINE__) : value.as_int_unchecked();
+}
 
-// The name of what traces or transforms calls on this thread; null if nothing does.
-const char* tracer() {
+std::string numbers(c10::SymIntArrayRef values) {
+  c10::DimVector known;
+  for (const c10::SymInt& value : values) known.push_back(number(value));
+  return to_text(c10::IntArrayRef(known));
+}
+
+// The name of what traces or transforms calls on this thread; null if nothing does. Each of them
+// includes a key of its own, or that of Python, or the dispatcher would not find it either.
+const char* tracer(c10::DispatchKeySet included) {
   using Modes = c10::impl::TorchDispatchModeTLS;
+  constexpr c10::DispatchKeySet kTracers{c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+                                         c10::DispatchKey::Tracer, c10::DispatchKey::Python};
+  if (!included.has_any(kTracers)) return nullptr;
   if (c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode)) {
     return "torch.func";
   }
@@ -73,15 +86,15 @@ std::string format_name(int64_t format) {
 }
 
 void check_direct_call(const Argument& arg) {
-  const char* const recording = tracer();
+  const c10::impl::LocalDispatchKeySet here = c10::impl::tls_local_dispatch_key_set();
+  const char* const recording = tracer(here.included_);
   TORCH_CHECK(recording == nullptr, arg.op, ": expected a call that nothing traces, got one under ",
               recording, ", which cannot see it; call torch.ops.ascendc_ops.", arg.op);
   constexpr c10::DispatchKeySet kWrappers{c10::DispatchKey::Python, c10::DispatchKey::Functionalize,
                                           c10::DispatchKey::FuncTorchBatched,
                                           c10::DispatchKey::FuncTorchGradWrapper};
   // A subclass that handles a call itself excludes its key meanwhile.
-  const auto found =
-      (arg.tensor.key_set() & kWrappers) - c10::impl::tls_local_dispatch_key_set().excluded_;
+  const auto found = (arg.tensor.key_set() & kWrappers) - here.excluded_;
   TORCH_CHECK(found.empty(), where(arg), "expected a plain tensor, got one that wraps another (",
               c10::toString(found.highestPriorityTypeId()), "); call torch.ops.ascendc_ops.",
               arg.op);
@@ -111,10 +124,11 @@ void check_strided(const Argument& arg) {
 }
 
 void check_shape(const Argument& arg, c10::IntArrayRef expected) {
-  c10::DimVector sizes;
-  for (const c10::SymInt& size : arg.tensor.sym_sizes()) sizes.push_back(number(size));
-  TORCH_CHECK(expected == sizes, where(arg), "expected shape ", to_text(expected), ", got ",
-              to_text(c10::IntArrayRef(sizes)));
+  const c10::SymIntArrayRef sizes = arg.tensor.sym_sizes();
+  const bool equal =
+      std::equal(sizes.begin(), sizes.end(), expected.begin(), expected.end(),
+                 [](const c10::SymInt& size, int64_t wanted) { return number(size) == wanted; });
+  TORCH_CHECK(equal, where(arg), "expected shape ", to_text(expected), ", got ", numbers(sizes));
 }
 
 void check_contiguous(const Argument& arg) {
@@ -133,6 +147,8 @@ void check_materialised(const Argument& arg) {
 }
 
 void check_no_grad(const Argument& arg) {
+  // Where either would be kept.
+  if (arg.tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr) return;
   TORCH_CHECK(!arg.tensor.requires_grad(), where(arg),
               "expected requires_grad=False (no backward is registered), got requires_grad=True");
   TORCH_CHECK(!arg.tensor._fw_grad(/*level=*/0).defined(), where(arg),

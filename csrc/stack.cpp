@@ -3,12 +3,18 @@
 
 #include <ATen/ops/empty.h>
 #include <torch_npu/csrc/core/npu/NPUFormat.h>
+#include <torch_npu/csrc/core/npu/NPUFunctions.h>
 #include <torch_npu/csrc/core/npu/NPUStream.h>
 
 namespace ascendc_ops {
 
 at::Tensor empty(c10::IntArrayRef shape, const c10::TensorOptions& options) {
   return at::empty(shape, options);
+}
+
+std::optional<c10::Device> device_to_guard(c10::Device device) {
+  if (c10_npu::current_device() == device.index()) return std::nullopt;
+  return device;
 }
 
 int64_t storage_format(const at::Tensor& tensor) { return at_npu::native::get_npu_format(tensor); }

@@ -6,11 +6,16 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace ascendc_ops {
 
 // at::empty: a new tensor of this shape, its values not set.
 at::Tensor empty(c10::IntArrayRef shape, const c10::TensorOptions& options);
+
+// What an operator has to make the current device: nothing, if `device` is. A guard that changes
+// nothing takes as long as all checks of a tensor.
+std::optional<c10::Device> device_to_guard(c10::Device device);
 
 // The aclFormat of the storage of a tensor on an NPU.
 int64_t storage_format(const at::Tensor& tensor);

@@ -311,12 +311,14 @@ WRAPPER = (
     instead(
         "order-grad-before-format",
         ADD,
-        "  check_tensors(arg_x, arg_y);\n  const c10::DeviceGuard",
-        "  check_format_nd(arg_x);\n  check_tensors(arg_x, arg_y);\n  const c10::DeviceGuard",
+        "  check_tensors(arg_x, arg_y);\n  const c10::OptionalDeviceGuard",
+        "  check_format_nd(arg_x);\n  check_tensors(arg_x, arg_y);\n  const c10::OptionalDeviceGuard",
         "pybind/rejection/order-grad-before-format",
     ),
     without(
-        "device-guard", "const c10::DeviceGuard guard(x.device())", "pybind/streams/other-device"
+        "device-guard",
+        "const c10::OptionalDeviceGuard guard(device_to_guard(x.device()))",
+        "pybind/streams/other-device",
     ),
     instead(
         "stream-that-overtakes",
