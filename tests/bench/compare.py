@@ -36,13 +36,29 @@ def git(*arguments: str, folder: Path = ROOT) -> str:
     return done.stdout.strip()
 
 
+def commit_of(revision: str) -> str:
+    command = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options"]
+    done = subprocess.run(
+        [*command, f"{revision}^{{commit}}"], cwd=ROOT, capture_output=True, text=True
+    )
+    if not revision or done.returncode:
+        sys.exit(
+            f"bench-compare: BASE: expected a revision that git knows here, got '{revision}'; "
+            "say for instance make bench-compare BASE=HEAD~1"
+        )
+    return done.stdout.strip()
+
+
 def build_base(revision: str) -> None:
-    if not BASE.is_dir():
-        git("clone", "--quiet", "--no-checkout", str(ROOT), str(BASE))
-        (BASE / ".venv").symlink_to(ROOT / ".venv")
-    git("fetch", "--quiet", "origin", folder=BASE)
+    # Sharing what git holds, so that every commit known here is known there.
+    if not (BASE / ".git" / "objects" / "info" / "alternates").is_file():
+        shutil.rmtree(BASE, ignore_errors=True)
+        git("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(BASE))
     git("checkout", "--quiet", "--force", "--detach", revision, folder=BASE)
-    run("base-hostcann", [BASE / "ci" / "hostcann.sh"])
+    if not (BASE / ".venv").is_symlink():
+        (BASE / ".venv").symlink_to(ROOT / ".venv")
+    if os.environ["DEVICE"] == "host":
+        run("base-hostcann", [BASE / "ci" / "hostcann.sh"])
     shutil.rmtree(PACKAGES, ignore_errors=True)
     for variant in VARIANTS:
         run(f"base-{variant}", on_base(BASE / "ci" / "wheel.sh", variant), VARIANT="both")
@@ -67,9 +83,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=6, help="processes of each revision")
     parser.add_argument("--rounds", type=int, default=100, help="how often a process measures")
     options = parser.parse_args()
-    if not options.revision:
-        parser.error("expected a revision, got none; make bench-compare BASE=<revision>")
-    revision = git("rev-parse", "--verify", "--quiet", f"{options.revision}^{{commit}}") or ""
+    revision = commit_of(options.revision)
     build_native()
     build_base(revision)
     here = str(HERE.parent)

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 import torch_npu  # noqa: F401
 
+from bench.calls import load
 from bench.measure import Figures, in_turn
 
 KIB = 1024
@@ -108,6 +109,20 @@ def launches(figures: Figures, native: Path, rounds: int) -> None:
     figures.add("launch and synchronise", values, "torch.add on npu")
 
 
+def placing(figures: Figures, native: Path, rounds: int) -> None:
+    """A launch alone, in a loop of C++; fewer at once than a stream holds."""
+    load(native, "real")
+    x, y = (torch.rand(8, 2048, device="npu:0") for _ in range(2))
+    times = 100
+
+    def launch() -> float:
+        seconds = torch.ops.bench.step_seconds(x, y, "launch", times) / times
+        torch.npu.synchronize()
+        return seconds
+
+    figures.add("launch", in_turn({"kernel": launch}, rounds))
+
+
 def copies(figures: Figures, rounds: int) -> None:
     size = 64 * KIB**2
     host, other = torch.rand(size // 4), torch.rand(size // 4)
@@ -133,6 +148,7 @@ def main() -> None:
     for size in SIZES:
         # The large ones take long and vary little.
         throughput(figures, options.native, size, max(5, options.rounds // (1 + size // KIB**2)))
+    placing(figures, options.native, options.rounds)
     launches(figures, options.native, options.rounds)
     copies(figures, max(5, options.rounds // 4))
     figures.write(options.output)

@@ -16,6 +16,7 @@ MEANING = {
     "that was queued before it.",
     "step": "Each step of a call, checks on both arguments, beside the allocation.",
     "kernel": "An add kernel on hostcann, launched and waited for.",
+    "launch": "What placing a kernel on a stream takes of the caller, not waited for.",
     "launch and synchronise": "The smallest kernel, launched and waited for.",
     "copy of 64 MiB": "Between host and device.",
     "import": "Seconds that a package adds to the import of torch and torch_npu.",
@@ -30,6 +31,7 @@ svg .soft-text { fill: var(--soft); } .mid { stroke: var(--text); stroke-width: 
 .base { stroke: var(--soft); stroke-dasharray: 3 3; } .fill { fill: var(--good); opacity: 0.75; }
 .chart { padding: 10px 14px; } h3 { font-size: 15px; margin: 18px 0 0; }
 """
+STATES = {True: "passed", False: "failed", None: "not_run"}
 ROW = 22
 NAMES = 230
 WIDTH = 960
@@ -40,7 +42,7 @@ def html(suite: Suite, outcomes: list[Outcome], facts: dict[str, str]) -> str:
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in facts.items()
     )
-    met = sum(outcome.met for outcome in outcomes)
+    met = sum(outcome.met is True for outcome in outcomes)
     verdict = f"{met} of {len(outcomes)} goals met"
     state = "passed" if met == len(outcomes) else "not_run"
     return "\n".join(
@@ -67,7 +69,7 @@ def html(suite: Suite, outcomes: list[Outcome], facts: dict[str, str]) -> str:
 def goals(outcomes: list[Outcome]) -> str:
     rows = "".join(
         f"<tr><td>{escape(one.goal)}</td><td>{escape(one.limit)}</td><td>{escape(one.got)}</td>"
-        f'<td class="{"passed" if one.met else "failed"}">{"met" if one.met else "not met"}</td>'
+        f'<td class="{STATES[one.met]}">{one.verdict}</td>'
         f'<td class="soft">{escape(one.reason)}</td></tr>'
         for one in outcomes
     )

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent), str(ROOT / "ci")]
 
+import built  # noqa: E402
 import device  # noqa: E402
 
 from bench import page  # noqa: E402
@@ -28,8 +31,7 @@ NATIVE = ROOT / "build" / "cmake" / "bench"
 REPORT = ROOT / "build" / "report"
 LOG = ROOT / "build" / "log"
 TREES = ROOT / "build" / "bench-trees"
-# A part that is run again replaces its own figures only.
-PARTS_DONE = ROOT / "build" / "bench"
+FIGURES = ROOT / "build" / "bench"
 
 
 def run(name: str, command: list, **env: str) -> None:
@@ -54,32 +56,46 @@ def build_native() -> None:
     run("compile", [cmake, "--build", NATIVE])
 
 
-def part(name: str, module: str, *options, **env: str) -> None:
+def figures_folder(kind: str) -> Path:
+    """Of this device and of the files as they are now: figures of others are not mixed in.
+
+    A part that is run again replaces its own figures only.
+    """
+    try:
+        files = built.tree()
+    except built.BuiltError:
+        # Without git nobody can tell what the figures of another run are of.
+        files = "unknown"
+        shutil.rmtree(FIGURES / f"{kind}-{files}", ignore_errors=True)
+    return FIGURES / f"{kind}-{files[:12]}"
+
+
+def part(folder: Path, name: str, module: str, *options, **env: str) -> None:
     command = [sys.executable, "-P", "-m", f"bench.{module}", *map(str, options)]
-    run(name, [*command, "--output", PARTS_DONE / f"{name}.json"], **env)
+    run(name, [*command, "--output", folder / f"{name}.json"], **env)
 
 
-def calls(rounds: int) -> None:
+def calls(folder: Path, rounds: int) -> None:
     for launch in ("none", "real"):
         for queue in ("0", "1", "2"):
             options = ("--native", NATIVE, "--launch", launch, "--rounds", rounds)
-            part(f"calls-{launch}-{queue}", "calls", *options, TASK_QUEUE_ENABLE=queue)
+            part(folder, f"calls-{launch}-{queue}", "calls", *options, TASK_QUEUE_ENABLE=queue)
 
 
-def kernels(rounds: int) -> None:
-    part("kernels", "kernels", "--native", NATIVE, "--rounds", max(5, rounds // 4))
+def kernels(folder: Path, rounds: int) -> None:
+    part(folder, "kernels", "kernels", "--native", NATIVE, "--rounds", max(5, rounds // 4))
 
 
-def imports(rounds: int) -> None:
-    part("imports", "imports", "--rounds", max(3, rounds // 20))
+def imports(folder: Path, rounds: int) -> None:
+    part(folder, "imports", "imports", "--rounds", max(3, rounds // 20))
 
 
-def builds(rounds: int) -> None:
-    part("builds", "builds", "--tree", TREES / "build", "--rounds", max(3, rounds // 60))
+def builds(folder: Path, rounds: int) -> None:
+    part(folder, "builds", "builds", "--tree", TREES / "build", "--rounds", max(3, rounds // 60))
 
 
-def growth(_rounds: int) -> None:
-    part("growth", "growth", "--folder", TREES / "growth")
+def growth(folder: Path, _rounds: int) -> None:
+    part(folder, "growth", "growth", "--folder", TREES / "growth")
 
 
 PARTS = {
@@ -91,18 +107,14 @@ PARTS = {
 }
 
 
-def facts(chosen: device.Device) -> dict[str, str]:
-    from importlib.metadata import version
-
+def facts(chosen: device.Device, files: list[Path]) -> dict[str, str]:
     names = ("torch", "torch_npu")
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--exclude=*"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
+    times = sorted(file.stat().st_mtime for file in files)
+    first, last = (time.strftime("%Y-%m-%d %H:%M", time.gmtime(times[i])) for i in (0, -1))
     known = {"device": chosen.description, "cores": str(len(os.sched_getaffinity(0)))}
-    return known | {name: version(name) for name in names} | {"revision": commit or "unknown"}
+    known |= {name: version(name) for name in names}
+    measured = f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    return known | {"revision": built.revision(), "measured": measured}
 
 
 def main() -> None:
@@ -111,11 +123,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200, help="how often a call is measured")
     options = parser.parse_args()
     chosen = device.decide()
+    folder = figures_folder(chosen.kind)
     build_native()
-    PARTS_DONE.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in options.only or PARTS:
-        PARTS[name](options.rounds)
-    report(Suite(*sorted(PARTS_DONE.glob("*.json"))), facts(chosen))
+        PARTS[name](folder, options.rounds)
+    files = sorted(folder.glob("*.json"))
+    report(Suite(*files), facts(chosen, files))
 
 
 def report(suite: Suite, known: dict[str, str]) -> None:
@@ -124,17 +138,12 @@ def report(suite: Suite, known: dict[str, str]) -> None:
     found = outcomes(suite)
     text = page.html(suite, found, known)
     (REPORT / "bench.html").write_text(text, encoding="utf-8")
-    widths = [max(len(row[i]) for row in map(cells, found)) for i in range(3)]
-    for outcome in found:
-        line = "  ".join(
-            cell.ljust(width) for cell, width in zip(cells(outcome), widths, strict=True)
-        )
-        print(f"{'met    ' if outcome.met else 'not met'}  {line}".rstrip())
+    rows = [(one.verdict, one.goal, one.limit, one.got) for one in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
     print(f"bench: {REPORT / 'bench.html'}")
-
-
-def cells(outcome) -> tuple[str, str, str]:
-    return outcome.goal, outcome.limit, outcome.got
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 
 import re
 
+import built
 import pytest
 
-from bench import page
-from bench.goals import RatioWithin, TotalWithin, outcomes
+from bench import compare, page, run
+from bench.goals import GOALS, RatioWithin, Straight, TotalWithin, outcomes
 from bench.measure import Figures, Ratio, Suite, in_turn, spelled
 
 
@@ -62,11 +63,62 @@ def test_goal_is_met_up_to_its_limit(suite, goal, got, met):
     assert (outcome.got, outcome.met) == (got, met)
 
 
-def test_goal_without_figures_is_left_out(suite):
-    assert [outcome.goal for outcome in outcomes(suite)] == [
+def test_goal_without_figures_is_not_measured(suite):
+    verdicts = {outcome.goal: outcome.verdict for outcome in outcomes(suite)}
+    assert len(verdicts) == len(GOALS)
+    assert {goal for goal, verdict in verdicts.items() if verdict != "not measured"} == {
         "package of pybind",
         "package of lib",
-    ]
+    }
+    assert verdicts["package of lib"] == "met"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "got", "met"),
+    [
+        pytest.param([10, 20, 50], "10 s each, 1.00 at the end", True, id="straight"),
+        pytest.param([10, 20, 80], "18.1 s each, 1.11 at the end", True, id="almost"),
+        pytest.param([10, 11, 80], "18.8 s each, 1.23 at the end", False, id="steeper"),
+        pytest.param([50, 20, 10], "no growth that could be told from noise", False, id="falls"),
+        pytest.param([10, 10, 10], "no growth that could be told from noise", False, id="flat"),
+    ],
+)
+def test_growth_is_straight_up_to_its_limit(tmp_path, seconds, got, met):
+    figures = Figures()
+    series = zip((1, 2, 5), seconds, strict=True)
+    figures.add("growth", {f"{count} operators": [float(taken)] for count, taken in series})
+    figures.write(tmp_path / "figures.json")
+    outcome = Straight("", "growth", 1.15).outcome(Suite(tmp_path / "figures.json"))
+    assert (outcome.got, outcome.met) == (got, met)
+
+
+def test_figures_of_another_state_of_the_files_lie_elsewhere(monkeypatch):
+    now = run.figures_folder("host")
+    assert run.figures_folder("host") == now
+    monkeypatch.setattr(built, "tree", lambda: "another")
+    assert run.figures_folder("host") != now
+    assert run.figures_folder("npu") != run.figures_folder("host")
+
+
+def test_figures_of_files_that_git_does_not_know_are_not_kept(monkeypatch, tmp_path):
+    def unknown():
+        raise built.BuiltError("git: not a repository")
+
+    monkeypatch.setattr(built, "tree", unknown)
+    monkeypatch.setattr(run, "FIGURES", tmp_path)
+    folder = run.figures_folder("host")
+    folder.mkdir()
+    (folder / "calls.json").touch()
+    assert run.figures_folder("host") == folder
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("revision", ["", "no-such-branch", "--all", "HEAD:Makefile"])
+def test_comparison_with_an_unknown_revision_is_refused(revision):
+    with pytest.raises(
+        SystemExit, match=f"expected a revision that git knows here, got '{revision}'"
+    ):
+        compare.commit_of(revision)
 
 
 def test_page_is_one_file_with_every_series_and_escaped_names(suite):
@@ -76,7 +128,7 @@ def test_page_is_one_file_with_every_series_and_escaped_names(suite):
     assert "&lt;b&gt;" in text
     assert "<b>" not in text
     assert "host &amp; more" in text
-    assert "2 of 2 goals met" in text
+    assert f"2 of {len(GOALS)} goals met" in text
 
 
 @pytest.mark.parametrize(
