@@ -25,6 +25,7 @@ what=$1
 shift
 [[ $# != 0 ]] || set -- thread address,undefined
 common='-O1 -g1'
+finding='(ERROR|WARNING): [A-Za-z]+Sanitizer|: runtime error: '
 failed=()
 
 # configure NAME SANITIZERS OPTIONS... sets `tree`.
@@ -84,7 +85,8 @@ run_in() {
     done
     # shellcheck source=/dev/null
     source "$to/hostcann/set_env.sh"
-    # In a file, since pytest keeps what a row prints; UBSan beside another writes to stderr all the same. A stray access ends in hostcann's sentence.
+    # In a file, since pytest keeps what a row prints; UBSan beside another writes to stderr all the same.
+    # A stray access ends in hostcann's sentence.
     options=handle_segv=0:log_path=$to/found
     # What Python, torch and torch_npu do with memory is not seen in full, so none of it is judged; an
     # interpreter leaves memory at its end, so leaks are not looked for: tests/long_runs does.
@@ -108,7 +110,18 @@ must_find() {
     rm "$to"/found.*
 }
 
+# tell_found FOLDER: the first lines of what sanitizers wrote down there, and of what rows' processes said.
+tell_found() {
+    local file
+    for file in "$1"/found.* "$1"/report/matrix-processes/*; do
+        grep -qE "$finding" "$file" 2>/dev/null || continue
+        printf 'sanitize: found, see %s:\n' "$file"
+        grep -E -m1 -A24 "$finding" "$file"
+    done
+}
+
 matrix() {
+    local status=0
     install_all "$1" "$2"
     # shellcheck disable=SC2086
     g++ -shared -fPIC $flags -o "$root/build/sanitize/$1/plants.so" "$root/tests/sanitize/plants.cpp"
@@ -116,7 +129,9 @@ matrix() {
     [[ $2 != *undefined* ]] || must_find "$1" "$2" shift 'shift exponent 33 is too large'
     [[ $2 != *thread* ]] || must_find "$1" "$2" race 'data race'
     run_in "$1" "$2" "$root/.venv/bin/python" "$root/tests/matrix/run.py" --timeout 1200 \
-        --report "$root/build/sanitize/$1/report" --record "matrix under $2"
+        --report "$root/build/sanitize/$1/report" --record "matrix under $2" || status=$?
+    [[ $status == 0 ]] || tell_found "$root/build/sanitize/$1"
+    return "$status"
 }
 
 [[ ${BASH_SOURCE[0]} == "$0" ]] || return 0
@@ -131,7 +146,7 @@ for sanitizers in "$@"; do
     if [[ $status == 0 ]]; then
         printf 'sanitize: %s: %s\n' "$sanitizers" "$(grep -E 'tests passed|^matrix: ' "$log")"
     else
-        tail -n 80 "$log" >&2
+        tail -n 120 "$log" >&2
         failed+=("$sanitizers")
     fi
 done

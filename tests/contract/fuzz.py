@@ -260,15 +260,16 @@ def main() -> None:
     if options.example:
         one(options.example)
         return
+    revision = built.revision()
     began = time.monotonic()
     try:
         totals = fuzz(options.examples, options.seed, options.jobs, dict(os.environ), options.fault)
     except FuzzError as error:
-        hardening.record("fuzz", built.revision(), False, {"finding": str(error)})
+        hardening.record("fuzz", revision, False, {"finding": str(error)})
         sys.exit(f"fuzz: {error}")
     seconds = round(time.monotonic() - began, 1)
     figures = {**totals, "seed": options.seed, "seconds": seconds}
-    hardening.record("fuzz", built.revision(), True, figures)
+    hardening.record("fuzz", revision, True, figures)
     print(
         f"fuzz: {totals['examples']} examples ({totals['distinct']} distinct per batch) in both "
         f"variants, {totals['accepted']} calls accepted, {totals['guarded']} of them between "

@@ -273,13 +273,13 @@ INTERPRETER = [
     ),
     Row(
         "noise-on-standard-output",
-        lambda e: e.write(f"{SITE}/sitecustomize.py", "print('hello')\nprint('{}')\n"),
+        lambda e: e.write(f"{SITE}/noise.pth", "import sys; print('hello'); print('{}')\n"),
     ),
     Row(
         "answer-that-is-forged",
         lambda e: e.write(
-            f"{SITE}/sitecustomize.py",
-            "import atexit\natexit.register(print, '\\nascendc-env: {}')\n",
+            f"{SITE}/forged.pth",
+            "import atexit; atexit.register(print, '\\nascendc-env: {}')\n",
         ),
     ),
     Row(

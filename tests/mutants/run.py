@@ -287,6 +287,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="mutants to judge (default: all)")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
+    revision = built.revision()
     began = time.monotonic()
     try:
         mutants = chosen(options.names)
@@ -301,7 +302,7 @@ def main() -> None:
     if not options.names:
         figures = {"mutants": len(results), "survivors": len(survivors), "seconds": seconds}
         figures |= {"killed_by": {result.mutant.name: result.killer for result in results}}
-        hardening.record("mutants", built.revision(), not (survivors or others), figures)
+        hardening.record("mutants", revision, not (survivors or others), figures)
     print(f"mutants: {len(results)} judged, {len(survivors)} survived, {seconds} s")
     # A test that fails for another reason must not pass for one that sees the mutant.
     sys.exit(1 if survivors or others else 0)

@@ -52,6 +52,7 @@ IMPORT = "tests/packages/test_import.py::"
 TRACING = "tests/library/test_tracing.py::"
 PLACES = "tests/packages/test_places.py::"
 TRANSFORMS = "tests/library/test_transforms.py::test_a_transform_without_a_rule_is_refused"
+UNSEEN = "tests/library/test_transforms.py::test_the_pybind_function_is_never_left_out_of_a_trace"
 ENTRY = "tests/packages/test_launch.py::"
 
 CHECKS = (
@@ -82,7 +83,12 @@ CHECKS = (
         "pybind/rejection/x-sparse",
     ),
     ("nested", "!arg.tensor.is_nested(), where", "true, where", "pybind/rejection/x-nested"),
-    ("shape", "expected == sizes, where", "true, where", "pybind/rejection/x-shape-8x2047"),
+    (
+        "shape",
+        "TORCH_CHECK(equal, where",
+        "TORCH_CHECK(true, where",
+        "pybind/rejection/x-shape-8x2047",
+    ),
     (
         "contiguous",
         "arg.tensor.is_contiguous(), where",
@@ -126,6 +132,30 @@ CHECKS = (
         "true, arg.op",
         "pybind/rejection/output-fractal-nz",
     ),
+    (
+        "tracer-of-func",
+        "kTracers{c10::DispatchKey::FuncTorchDynamicLayerFrontMode,",
+        "kTracers{c10::DispatchKey::Tracer,",
+        f"{TRANSFORMS}[func.jvp-pybind]",
+    ),
+    (
+        "tracer-of-jit",
+        "c10::DispatchKey::Tracer, c10::DispatchKey::Python}",
+        "c10::DispatchKey::Python}",
+        f"{UNSEEN}[torch.jit.trace]",
+    ),
+    (
+        "tracer-of-python",
+        "c10::DispatchKey::Tracer, c10::DispatchKey::Python}",
+        "c10::DispatchKey::Tracer}",
+        f"{UNSEEN}[make_fx]",
+    ),
+    (
+        "record-of-autograd",
+        "autograd_meta() == nullptr) return;",
+        "autograd_meta() != nullptr) return;",
+        "pybind/rejection/x-requires-grad",
+    ),
     # Each weakened.
     (
         "device-or-meta",
@@ -147,14 +177,14 @@ CHECKS = (
     ),
     (
         "shape-by-rank",
-        "expected == sizes, where",
-        "expected.size() == sizes.size(), where",
+        "TORCH_CHECK(equal, where",
+        "TORCH_CHECK(expected.size() == sizes.size(), where",
         "pybind/rejection/x-shape-2048x8",
     ),
     (
         "shape-by-numel",
-        "expected == sizes, where",
-        "arg.tensor.numel() == 8 * 2048, where",
+        "TORCH_CHECK(equal, where",
+        "TORCH_CHECK(arg.tensor.numel() == 8 * 2048, where",
         "pybind/rejection/x-shape-16384",
     ),
     (
@@ -311,8 +341,8 @@ WRAPPER = (
     instead(
         "order-grad-before-format",
         ADD,
-        "  check_tensors(arg_x, arg_y);\n  const c10::OptionalDeviceGuard",
-        "  check_format_nd(arg_x);\n  check_tensors(arg_x, arg_y);\n  const c10::OptionalDeviceGuard",
+        "  check_tensors(arg_x, arg_y);\n  const c10::",
+        "  check_format_nd(arg_x);\n  check_tensors(arg_x, arg_y);\n  const c10::",
         "pybind/rejection/order-grad-before-format",
     ),
     without(
@@ -442,8 +472,8 @@ BINDINGS = (
     instead(
         "pybind-any-object",
         PYBIND,
-        "!THPVariable_Check(value.ptr())",
-        "value.ptr() == nullptr",
+        "!loaded.load(value, false)",
+        "loaded.load(value, false), false",
         "pybind/rejection/x-list",
     ),
     instead(
