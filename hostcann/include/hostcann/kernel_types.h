@@ -3,6 +3,7 @@
 #ifndef HOSTCANN_KERNEL_TYPES_H
 #define HOSTCANN_KERNEL_TYPES_H
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -62,9 +63,25 @@ enum class TPosition : uint8_t {
 
 using QuePosition = TPosition;
 
+// Half a byte: of two elements the first lies in the low half.
+struct int4b_t {
+  uint8_t bits;
+};
+
 }  // namespace AscendC
 
 namespace hostcann {
+
+template <typename T>
+inline constexpr bool kIsNibble = std::is_same_v<T, AscendC::int4b_t>;
+template <typename T>
+constexpr size_t elements_in(size_t bytes) {
+  return kIsNibble<T> ? 2 * bytes : bytes / sizeof(T);
+}
+template <typename T>
+constexpr size_t bytes_of(size_t elements) {
+  return kIsNibble<T> ? (elements + 1) / 2 : elements * sizeof(T);
+}
 
 constexpr bool in_unified_buffer(AscendC::TPosition position) {
   return position == AscendC::TPosition::VECIN || position == AscendC::TPosition::VECOUT ||
@@ -84,7 +101,8 @@ inline const char* position_name(AscendC::TPosition position) {
   }
 }
 
-// bool and the 4-bit types are absent: the data movement units of dav-2201 do not take them.
+// bool and int4b_t are absent: the data movement units of dav-2201 do not take them, but for a
+// plain DataCopy of bool.
 template <typename T>
 inline constexpr bool kIsMovable =
     std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t> ||

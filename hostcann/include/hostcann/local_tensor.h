@@ -94,15 +94,16 @@ class LocalTensor {
 
   // `tileSize` elements at byte `addr` of the Unified Buffer.
   inline LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize, hostcann::CallSite = {})
-      : view_(hostcann::LocalView::at("LocalTensor", pos, addr, tileSize * sizeof(T))) {}
+      : view_(hostcann::LocalView::at("LocalTensor", pos, addr, hostcann::bytes_of<T>(tileSize))) {}
 
   inline uint64_t GetPhyAddr() const { return GetPhyAddr(0); }
   inline uint64_t GetPhyAddr(const uint32_t offset) const {
     view_.live_buffer("GetPhyAddr", "the tensor");
-    return reinterpret_cast<uint64_t>(view_.data + offset * sizeof(T));
+    return reinterpret_cast<uint64_t>(view_.data + hostcann::bytes_of<T>(offset));
   }
 
   inline T GetValue(const uint32_t index, hostcann::CallSite = {}) const {
+    static_assert(!hostcann::kIsNibble<T>, "GetValue takes no int4b_t");
     T value;
     const uint8_t* const from = view_.element("GetValue", index, sizeof(T));
     hostcann::note("GetValue", "the element", hostcann::Unit::kScalar, hostcann::Access::kRead,
@@ -113,6 +114,7 @@ class LocalTensor {
 
   template <typename V>
   inline void SetValue(const uint32_t index, const V value, hostcann::CallSite = {}) const {
+    static_assert(!hostcann::kIsNibble<T>, "SetValue takes no int4b_t");
     const T converted = static_cast<T>(value);
     uint8_t* const to = view_.element("SetValue", index, sizeof(T));
     hostcann::note("SetValue", "the element", hostcann::Unit::kScalar, hostcann::Access::kWrite, to,
@@ -122,6 +124,7 @@ class LocalTensor {
 
   // Read or written through the reference: which, hostcann cannot see.
   inline T& operator()(const uint32_t offset, hostcann::CallSite = {}) const {
+    static_assert(!hostcann::kIsNibble<T>, "operator() takes no int4b_t");
     uint8_t* const at = view_.element("operator()", offset, sizeof(T));
     hostcann::note("operator()", "the element", hostcann::Unit::kScalar, hostcann::Access::kWrite,
                    at, sizeof(T));
@@ -135,8 +138,11 @@ class LocalTensor {
                       offset);
     }
     LocalTensor rest = *this;
-    rest.view_.data += offset * sizeof(T);
-    rest.view_.bytes -= offset * sizeof(T);
+    if (hostcann::kIsNibble<T> && offset % 2 != 0) {
+      hostcann::fault("operator[]: expected an even offset of int4b_t, got %u", offset);
+    }
+    rest.view_.data += hostcann::bytes_of<T>(offset);
+    rest.view_.bytes -= hostcann::bytes_of<T>(offset);
     return rest;
   }
 
@@ -146,17 +152,19 @@ class LocalTensor {
   }
 
   inline int32_t GetPosition() const { return static_cast<int32_t>(view_.position); }
-  inline uint32_t GetSize() const { return static_cast<uint32_t>(view_.bytes / sizeof(T)); }
+  inline uint32_t GetSize() const {
+    return static_cast<uint32_t>(hostcann::elements_in<T>(view_.bytes));
+  }
   inline uint32_t GetLength() const { return static_cast<uint32_t>(view_.bytes); }
 
   inline void SetSize(const uint32_t size, hostcann::CallSite = {}) {
     const hostcann::UbBuffer& owner = view_.live_buffer("SetSize", "the tensor");
     const size_t room = owner.data + owner.bytes - view_.data;
-    if (size * sizeof(T) > room) {
+    if (hostcann::bytes_of<T>(size) > room) {
       hostcann::fault("SetSize: expected at most %zu elements, which its buffer holds, got %u",
-                      room / sizeof(T), size);
+                      hostcann::elements_in<T>(room), size);
     }
-    view_.bytes = size * sizeof(T);
+    view_.bytes = hostcann::bytes_of<T>(size);
   }
 
   inline void SetBufferLen(uint32_t dataLen) { SetSize(dataLen); }

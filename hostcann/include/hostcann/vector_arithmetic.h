@@ -265,6 +265,8 @@ inline AscendC::UnaryRepeatParams flat_params() {
   AscendC::UnaryRepeatParams params;
   if (sizeof(U) < sizeof(T)) params.srcRepStride = uint8_t(8 * sizeof(U) / sizeof(T));
   if (sizeof(T) < sizeof(U)) params.dstRepStride = uint8_t(8 * sizeof(T) / sizeof(U));
+  if (kIsNibble<U>) params.srcRepStride /= 2;
+  if (kIsNibble<T>) params.dstRepStride /= 2;
   return params;
 }
 template <typename T, typename U>

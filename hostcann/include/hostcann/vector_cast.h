@@ -167,14 +167,14 @@ constexpr unsigned rounding_modes() {
   if (std::is_same_v<S, half>) {
     if (std::is_same_v<D, float>) return exact;
     if (kIsOneOf<D, int16_t, int32_t>) return five;
-    if (kIsOneOf<D, int8_t, uint8_t>) return five | exact;
+    if (kIsOneOf<D, int8_t, uint8_t, AscendC::int4b_t>) return five | exact;
   } else if (std::is_same_v<S, float>) {
     if (std::is_same_v<D, half>) return five | exact | odd;
     if (kIsOneOf<D, float, bfloat16_t, int16_t, int32_t, int64_t>) return five;
   } else if (std::is_same_v<S, bfloat16_t>) {
     if (std::is_same_v<D, float>) return exact;
     if (std::is_same_v<D, int32_t>) return five;
-  } else if (kIsOneOf<S, int8_t, uint8_t>) {
+  } else if (kIsOneOf<S, int8_t, uint8_t, AscendC::int4b_t>) {
     if (std::is_same_v<D, half>) return exact;
   } else if (std::is_same_v<S, int16_t>) {
     if (std::is_same_v<D, half>) return five | exact;
@@ -190,18 +190,78 @@ constexpr unsigned rounding_modes() {
   return 0;
 }
 
-template <typename D, typename S>
-inline void run_cast(const char* caller, const Walk& walk, const AscendC::LocalTensor<D>& dst,
-                     const AscendC::LocalTensor<S>& src, RoundMode mode,
-                     const AscendC::UnaryRepeatParams& params) {
-  constexpr unsigned kModes = rounding_modes<D, S>();
-  static_assert(kModes != 0, "Cast: dav-2201 does not convert between these two types");
-  if (((kModes >> static_cast<unsigned>(mode)) & 1) == 0) {
-    fault("%s: expected a rounding mode that dav-2201 has for these types, got %s", caller,
-          mode == RoundMode::CAST_NONE  ? "CAST_NONE"
-          : mode == RoundMode::CAST_ODD ? "CAST_ODD"
-                                        : "one that loses nothing here; use CAST_NONE");
+// The walk over bytes of which each holds two of the lanes.
+inline Walk pairs_of(const char* caller, const Walk& walk) {
+  Walk pairs = walk;
+  pairs.lanes /= 2;
+  pairs.total /= 2;
+  pairs.mask = MaskRegister{0, 0};
+  bool whole = walk.total % 2 == 0;
+  for (size_t lane = 0; lane < walk.lanes; lane += 2) {
+    whole = whole && walk.on(lane) == walk.on(lane + 1);
+    if (walk.on(lane)) pairs.mask.low |= uint64_t{1} << (lane / 2);
   }
+  if (!whole) {
+    fault("%s: expected int4b_t by twos, the two of a byte, got a count or a mask that parts them",
+          caller);
+  }
+  return pairs;
+}
+
+inline half half_of_nibble(uint8_t bits) {
+  return static_cast<half>(static_cast<float>((bits & 15) ^ 8) - 8);
+}
+// Beyond the range of -8 to 7 its nearest end.
+inline uint8_t nibble_of_half(half value, RoundMode mode) {
+  const int8_t number = converted<int8_t>(value, mode);
+  return static_cast<uint8_t>(number < -8 ? -8 : number > 7 ? 7 : number) & 15;
+}
+
+// A block of int4b_t holds 64 of them, so that a repeat of half has two.
+template <typename D, typename S>
+inline void run_nibble_cast(const char* caller, const Walk& walk,
+                            const AscendC::LocalTensor<D>& dst, const AscendC::LocalTensor<S>& src,
+                            RoundMode mode, const AscendC::UnaryRepeatParams& params) {
+  const Walk pairs = pairs_of(caller, walk);
+  const auto bytes = [&](const char* name, const auto& tensor, Strides strides) {
+    return operand(caller, name, tensor.template ReinterpretCast<uint8_t>(), pairs, strides);
+  };
+  if (walk.repeats == 0) return;
+  half numbers[kMaxLanes] = {};
+  uint8_t packed[kMaxLanes] = {};
+  if constexpr (kIsNibble<D>) {
+    const auto from = operand(caller, "src", src, walk, src_of(params));
+    const auto to = bytes("dst", dst, dst_of(params));
+    note_lanes(caller, "src", Access::kRead, walk, from);
+    note_lanes(caller, "dst", Access::kWrite, pairs, to);
+    for (size_t repeat = 0; repeat < walk.repeats; ++repeat) {
+      from.load(numbers, walk, repeat);
+      for (size_t i = 0; i < pairs.lanes; ++i) {
+        packed[i] = static_cast<uint8_t>(nibble_of_half(numbers[2 * i], mode) |
+                                         nibble_of_half(numbers[2 * i + 1], mode) << 4);
+      }
+      to.store(packed, pairs, repeat);
+    }
+  } else {
+    const auto from = bytes("src", src, src_of(params));
+    const auto to = operand(caller, "dst", dst, walk, dst_of(params));
+    note_lanes(caller, "src", Access::kRead, pairs, from);
+    note_lanes(caller, "dst", Access::kWrite, walk, to);
+    for (size_t repeat = 0; repeat < walk.repeats; ++repeat) {
+      from.load(packed, pairs, repeat);
+      for (size_t i = 0; i < pairs.lanes; ++i) {
+        numbers[2 * i] = half_of_nibble(packed[i]);
+        numbers[2 * i + 1] = half_of_nibble(static_cast<uint8_t>(packed[i] >> 4));
+      }
+      to.store(numbers, walk, repeat);
+    }
+  }
+}
+
+template <typename D, typename S>
+inline void run_lane_cast(const char* caller, const Walk& walk, const AscendC::LocalTensor<D>& dst,
+                          const AscendC::LocalTensor<S>& src, RoundMode mode,
+                          const AscendC::UnaryRepeatParams& params) {
   const auto to = operand(caller, "dst", dst, walk, dst_of(params));
   const auto from = operand(caller, "src", src, walk, src_of(params));
   const auto run = [&](auto function) { run_lanes(caller, walk, function, to, from); };
@@ -218,6 +278,25 @@ inline void run_cast(const char* caller, const Walk& walk, const AscendC::LocalT
     run([mode](float a) { return rounded_float(a, mode); });
   } else {
     run([mode](S a) { return converted<D>(a, mode); });
+  }
+}
+
+template <typename D, typename S>
+inline void run_cast(const char* caller, const Walk& walk, const AscendC::LocalTensor<D>& dst,
+                     const AscendC::LocalTensor<S>& src, RoundMode mode,
+                     const AscendC::UnaryRepeatParams& params) {
+  constexpr unsigned kModes = rounding_modes<D, S>();
+  static_assert(kModes != 0, "Cast: dav-2201 does not convert between these two types");
+  if (((kModes >> static_cast<unsigned>(mode)) & 1) == 0) {
+    fault("%s: expected a rounding mode that dav-2201 has for these types, got %s", caller,
+          mode == RoundMode::CAST_NONE  ? "CAST_NONE"
+          : mode == RoundMode::CAST_ODD ? "CAST_ODD"
+                                        : "one that loses nothing here; use CAST_NONE");
+  }
+  if constexpr (kIsNibble<D> || kIsNibble<S>) {
+    run_nibble_cast(caller, walk, dst, src, mode, params);
+  } else {
+    run_lane_cast(caller, walk, dst, src, mode, params);
   }
 }
 

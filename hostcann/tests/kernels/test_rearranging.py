@@ -178,6 +178,75 @@ def test_cast(run, pair):
         assert (after[REGION:] == before[REGION:]).all()
 
 
+def nibble_place(call, operand, lane):
+    """Byte of an int4b_t and whether it is the upper half: 64 of them make a block."""
+    repeat, index = lane
+    if call.form == 0:
+        return call.places[operand] + (128 * repeat + index) // 2, index % 2
+    block, inside = divmod(index, 64)
+    blocks = repeat * call.strides[3 + operand] + block * call.strides[operand]
+    return call.places[operand] + 32 * blocks + inside // 2, index % 2
+
+
+def nibble_call(chance, form):
+    call = Call(form, count=2 * chance.randint(1, 150), repeats=3)
+    pairs = chance.getrandbits(64) | 1
+    call.mask = sum(3 << 2 * i for i in range(64) if pairs >> i & 1)
+    if form == 1:
+        call.mask = (1 << 2 * chance.randint(1, 64)) - 1
+    call.strides = (1, 2, 1, 9, 5, 8)
+    return call
+
+
+@pytest.mark.parametrize("form", range(3), ids=["count", "lanes", "bits"])
+@pytest.mark.parametrize("mode", [NONE, *FIVE])
+def test_cast_to_nibbles(run, form, mode):
+    chance = random.Random(f"{form} {mode}")
+    call = nibble_call(chance, form)
+    call.mode = mode
+    before = picture(chance, numpy.float16)
+    after = run("Cast_to_int4b_t_half", before, call)
+    wanted = before.copy()
+    for lane in call.lanes(2):
+        at = call.places[1] + 256 * lane[0] + 2 * lane[1]
+        value = element(before, numpy.float16, call.where(1, 2, lane) if form else at)
+        number = cast_one(float(value), torch.float16, torch.int8, mode)
+        byte, upper = nibble_place(call, 0, lane)
+        kept = int(wanted[byte]) & (0x0F if upper else 0xF0)
+        wanted[byte] = kept | (max(-8, min(7, number)) & 15) << 4 * upper
+    assert (after == wanted).all()
+
+
+@pytest.mark.parametrize("form", range(3), ids=["count", "lanes", "bits"])
+def test_cast_from_nibbles(run, form):
+    chance = random.Random(form)
+    call = nibble_call(chance, form)
+    call.strides = (2, 1, 1, 17, 3, 8)
+    before = picture(chance, numpy.uint8)
+    after = run("Cast_from_int4b_t_half", before, call)
+    wanted = before.copy()
+    for lane in call.lanes(2):
+        byte, upper = nibble_place(call, 1, lane)
+        bits = int(before[byte]) >> 4 * upper & 15
+        at = 256 * lane[0] + 2 * lane[1]
+        number = numpy.float16(bits - 16 if bits > 7 else bits)
+        store(wanted, numpy.float16, call.where(0, 2, lane) if form else at, number)
+    assert (after == wanted).all()
+
+
+def test_tensor_of_nibbles(calls, run, device, stream):
+    before = picture(random.Random(4), numpy.float16)
+    after = run("NibbleTensor_half", before, Call(count=32))
+    assert [element(after, numpy.float16, 2 * REGION + 2 * i) for i in range(3)] == [128, 118, 5]
+    assert (after[:32] == before[:32]).all()
+    assert (after[32:48] != before[32:48]).any()
+    gm = device.upload(before)
+    calls.call_NibbleTensor_half(stream, gm, ctypes.byref(Call(count=31).as_c()))
+    code, sentence = device.synchronize(stream)
+    assert code == 507035
+    assert "Cast: expected int4b_t by twos, the two of a byte, got a count or a mask" in sentence
+
+
 # --- Compare and Select ---
 
 MODES = (operator.lt, operator.gt, operator.eq, operator.le, operator.ge, operator.ne)
