@@ -24,6 +24,7 @@
 #include "hostcann/kernel_system.h"
 #include "hostcann/kernel_types.h"
 #include "hostcann/local_tensor.h"
+#include "hostcann/tensor_list.h"
 #include "hostcann/tpipe.h"
 #include "hostcann/tque.h"
 #include "hostcann/vector_arithmetic.h"

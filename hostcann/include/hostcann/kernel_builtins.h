@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel has without a namespace: the words block_idx and block_num, and GetTPipePtr.
+// What a kernel has without a namespace: the words block_idx and block_num, GetTPipePtr, and min
+// and max of scalars.
 #ifndef HOSTCANN_KERNEL_BUILTINS_H
 #define HOSTCANN_KERNEL_BUILTINS_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hostcann/kernel_system.h"
@@ -23,5 +25,7 @@ constexpr hostcann::BlockIndexWord block_idx;
 constexpr hostcann::BlockNumberWord block_num;
 
 using AscendC::GetTPipePtr;
+using std::max;
+using std::min;
 
 #endif  // HOSTCANN_KERNEL_BUILTINS_H

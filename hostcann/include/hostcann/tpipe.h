@@ -56,18 +56,17 @@ class TPipe {
   }
   // A part of the Unified Buffer that the pool cuts up by itself; with `shareBuf` the part that
   // another pool has as well.
-  template <TPosition pos, uint32_t bufIDSize>
-  inline bool InitBufPool(TBufPool<pos, bufIDSize>& pool, uint32_t len, hostcann::CallSite = {}) {
+  template <typename Pool>
+  inline bool InitBufPool(Pool& pool, uint32_t len, hostcann::CallSite = {}) {
     hostcann::BlockState& block = own_block();
-    pool.attach(block.used, len);
+    pool.hostcann_range().attach(block.used, len);
     hostcann::reserve(block.used, hostcann::kUbBytes, 1, len, "InitBufPool");
     return true;
   }
-  template <TPosition pos, uint32_t bufIDSize, typename Shared>
-  inline bool InitBufPool(TBufPool<pos, bufIDSize>& pool, uint32_t len, Shared& shareBuf,
-                          hostcann::CallSite = {}) {
+  template <typename Pool, typename Shared>
+  inline bool InitBufPool(Pool& pool, uint32_t len, Shared& shareBuf, hostcann::CallSite = {}) {
     own_block();
-    pool.share(shareBuf, len);
+    pool.hostcann_range().share(shareBuf.hostcann_range(), len);
     return true;
   }
 

@@ -12,19 +12,65 @@
 
 namespace hostcann {
 
+// Buffers that have no place yet.
+inline size_t name_buffers(BlockState& block, size_t count, AscendC::TPosition position) {
+  if (block.buffer_count + count > kMaxBuffers) {
+    fault("InitBuffer: expected at most %zu buffers in a kernel, got %zu", kMaxBuffers,
+          block.buffer_count + count);
+  }
+  const size_t first = block.buffer_count;
+  block.buffer_count += count;
+  for (size_t i = first; i < block.buffer_count; ++i) {
+    block.buffers[i] = UbBuffer();
+    block.buffers[i].data = block.ub() + kUbBytes;
+    block.buffers[i].position = position;
+  }
+  return first;
+}
+
+inline void place_buffer(BlockState& block, size_t index, size_t at, size_t bytes) {
+  BlockState::fill_unwritten(block.ub() + at, bytes);
+  if (block.checks != nullptr) block.checks->forget(block.ub() + at, bytes);
+  block.buffers[index].data = block.ub() + at;
+  block.buffers[index].bytes = bytes;
+}
+
+// As a pool of one's own says it.
+template <typename Pool>
+inline void place_in_pool(Pool* pool, size_t index, size_t at, size_t len) {
+  auto& range = pool->hostcann_range();
+  BlockState& block = range.own_block();
+  const size_t bytes = round_up_to_block(len);
+  if (at % kBlockBytes != 0 || !range.holds(at, bytes)) {
+    fault(
+        "InitBufHandle: expected a buffer within the pool that starts at a multiple of 32 bytes, "
+        "got %zu bytes from %zu on",
+        len, at);
+  }
+  place_buffer(block, index, at, bytes);
+}
+
 class QueueCore {
  public:
-  void attach(const BlockState& block, uint32_t number, size_t first, size_t count, Unit filled_by,
-              Unit emptied_by) {
+  void attach(BlockState& block, size_t first, size_t count, Unit filled_by, Unit emptied_by) {
     filled_by_ = filled_by;
     emptied_by_ = emptied_by;
     epoch_ = block.epoch;
-    number_ = number;
+    number_ = ++block.queue_count;
+    for (size_t i = 0; i < count; ++i) block.buffers[first + i].queue = number_;
     first_ = first;
     count_ = count;
     next_ = 0;
     head_ = 0;
     waiting_ = 0;
+  }
+
+  // The buffer that InitStartBufHandle gave a queue as its `index`th.
+  size_t named(uint32_t index) const {
+    attached_block("InitBufHandle");
+    if (index < count_) return first_ + index;
+    fault("InitBufHandle: expected an index below the %zu of InitStartBufHandle, got %u", count_,
+          index);
   }
 
   bool attached_to(const BlockState& block) const {
@@ -173,9 +219,20 @@ class QueueCore {
   Unit emptied_by_ = Unit::kVector;
 };
 
+inline void require_no_buffers(const BlockState& block, const QueueCore& queue, size_t count) {
+  if (queue.attached_to(block)) {
+    fault(
+        "InitBuffer: expected a queue without buffers, got one that has them; call Reset before "
+        "giving it others");
+  }
+  if (count == 0) fault("InitBuffer: expected num to be at least 1, got 0");
+}
+
 }  // namespace hostcann
 
 namespace AscendC {
+
+using TBufHandle = uint8_t*;
 
 class TPipe;
 template <TPosition src, TPosition dst, int32_t depth, auto mask = 0>
@@ -240,6 +297,18 @@ class TQueBind {
   inline void FreeAllEvent() {}
   inline bool HasIdleBuffer() { return core_.has_free_buffer(); }
 
+  // For the InitBuffer of a pool of one's own.
+  inline void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, hostcann::CallSite = {}) {
+    hostcann::BlockState& block = hostcann::this_block("InitStartBufHandle");
+    hostcann::require_no_buffers(block, core_, num);
+    core_.attach(block, hostcann::name_buffers(block, num, kPosition), num, kFilledBy, kEmptiedBy);
+  }
+  template <typename Pool>
+  inline void InitBufHandle(Pool* bufPool, uint32_t index, TBufHandle, uint32_t curPoolAddr,
+                            uint32_t len, hostcann::CallSite = {}) {
+    hostcann::place_in_pool(bufPool, core_.named(index), curPoolAddr, len);
+  }
+
   // Not in CANN: for InitBuffer.
   inline hostcann::QueueCore& core() { return core_; }
 
@@ -277,6 +346,21 @@ class TBuf {
     block.buffers[index].ticket = block.new_ticket();
     index_ = index;
     ticket_ = block.buffers[index].ticket;
+  }
+
+  // For the InitBuffer of a pool of one's own.
+  inline void InitStartBufHandle(TBufHandle, uint8_t num, uint32_t, hostcann::CallSite = {}) {
+    if (num != 1) {
+      hostcann::fault("InitStartBufHandle: expected num to be 1 for a TBuf, got %u", num);
+    }
+    hostcann::BlockState& block = hostcann::this_block("InitStartBufHandle");
+    attach(block, hostcann::name_buffers(block, 1, pos));
+  }
+  template <typename Pool>
+  inline void InitBufHandle(Pool* bufPool, uint32_t, TBufHandle, uint32_t curPoolAddr, uint32_t len,
+                            hostcann::CallSite = {}) {
+    attached("InitBufHandle");
+    hostcann::place_in_pool(bufPool, index_, curPoolAddr, len);
   }
 
   template <typename T>

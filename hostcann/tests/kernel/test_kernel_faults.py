@@ -108,6 +108,21 @@ FAULTS = {
     "throws_exception": "expected device code to throw nothing, got an exception: out of luck",
     "throws_number": "expected device code to throw nothing, got an exception that is not a"
     " std::exception",
+    "buffer_outside_its_pool": "InitBufHandle: expected a buffer within the pool that starts at a"
+    " multiple of 32 bytes, got 32 bytes from 64 on",
+    "buffer_beyond_its_number": "InitBufHandle: expected an index below the 1 of"
+    " InitStartBufHandle, got 1",
+    "handle_beyond_its_number": "GetBufHandle: expected a buffer below the 2 of"
+    " EXTERN_IMPL_BUFPOOL, got 2",
+    "pool_address_too_large": "SetCurAddr: expected an address up to the pool's end, 64, got 96",
+    "pool_without_memory": "TBufPool: expected a pool with memory, got one that InitBufPool was not"
+    " called for or whose TPipe ended",
+    "pool_used_after_reset": f"AllocTensor: {BUFFERS}",
+    "shared_pool_too_large": "InitBufPool: expected at most the 64 bytes of the shared pool, got"
+    " 96",
+    "list_with_wrong_offset": "ListTensorDesc: expected the pointers right behind the shapes, at"
+    " byte 8, got an offset of 0",
+    "list_index_too_large": "GetDataPtr: expected an index below the 0 tensors of the list, got 0",
 }
 
 VECTOR_CORE_EXCEPTION = 507035

@@ -103,6 +103,12 @@ RESULTS = {
     "bfloat16_rounding": {
         0: [0x3F800000, 0x3F800000, 0x3F820000, 0x7F800000, -0x80000000, 0x7FC00000]
     },
+    "pools": {0: range(8, 32), 32: [256]},
+    "pool_of_its_author": {
+        0: [*range(8, 16), *range(40, 48), 256, 3, 224, 64, 0],
+        24: range(16, 24),
+    },
+    "scalar_minimum": {0: [3, 5]},
 }
 
 
@@ -120,6 +126,16 @@ def test_kernel(tensors, device, stream, kernel):
     for start, values in RESULTS[kernel].items():
         expected[start : start + len(values)] = values
     assert run(tensors, device, stream, kernel).tolist() == expected.tolist()
+
+
+def test_list_of_tensors(tensors, device, stream):
+    first, second = (device.upload(numpy.arange(n, n + 8, dtype=numpy.int32)) for n in (100, 200))
+    words = [7 * 8, 3 | 0 << 32, 2, 3, 4, 1 | 1 << 32, 5, first.value, second.value]
+    out = device.upload(numpy.full(ROOM, -1, numpy.int32))
+    tensors.launch_list_of_tensors(stream, device.upload(numpy.array(words, numpy.uint64)), out)
+    assert device.synchronize(stream) == (0, "")
+    got = device.download(out, numpy.int32, 17).tolist()
+    assert got == [2, 3, 0, 2, 3, 4, 100, 1, 100, 1, 1, 5, -1, -1, 201, 1, 200]
 
 
 def test_product_and_sum_are_rounded_one_after_the_other(tensors, device, stream):

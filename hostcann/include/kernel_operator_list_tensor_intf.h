@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HOSTCANN_KERNEL_OPERATOR_LIST_TENSOR_INTF_H
+#define HOSTCANN_KERNEL_OPERATOR_LIST_TENSOR_INTF_H
+
+#include "hostcann/tensor_list.h"
+
+#endif  // HOSTCANN_KERNEL_OPERATOR_LIST_TENSOR_INTF_H
