@@ -124,6 +124,103 @@ inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<
                  site);
 }
 
+}  // namespace AscendC
+
+namespace hostcann {
+
+// A scale for each of scaleCount columns.
+template <typename T, typename OffsetAt>
+inline void quantise_channels(const AscendC::LocalTensor<int8_t>& dst,
+                              const AscendC::LocalTensor<T>& src, const Scratch& scratch,
+                              const AscendC::LocalTensor<T>& scale, uint32_t channels,
+                              uint32_t count, OffsetAt offset_at) {
+  static_assert(kIsOneOf<T, half, float>, "AscendQuant of dav-2201 takes half, float");
+  if (channels == 0 || channels % 32 != 0 || count % channels != 0) {
+    fault(
+        "AscendQuant: expected scaleCount to be a multiple of 32 and calCount one of scaleCount, "
+        "got scaleCount %u, calCount %u",
+        channels, count);
+  }
+  const T* const from = input("AscendQuant", "src", src, count);
+  const T* const scales = input("AscendQuant", "scale", scale, channels);
+  int8_t* const to = output("AscendQuant", "dst", dst, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t channel = i % channels;
+    to[i] = quantised(from[i], static_cast<half>(scales[channel]),
+                      static_cast<half>(offset_at(channel)));
+  }
+  scratch.use("AscendQuant", {{dst, count}, {src, count}, {scale, channels}});
+}
+
+}  // namespace hostcann
+
+namespace AscendC {
+
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const hostcann::Scratch& scratch, const LocalTensor<T>& scaleTensor,
+                        const T offset, const uint32_t scaleCount, const uint32_t calCount,
+                        hostcann::CallSite = {}) {
+  hostcann::quantise_channels(dstTensor, srcTensor, scratch, scaleTensor, scaleCount, calCount,
+                              [offset](uint32_t) { return offset; });
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const hostcann::Scratch& scratch, const LocalTensor<T>& scaleTensor,
+                        const LocalTensor<T>& offsetTensor, const uint32_t scaleCount,
+                        const uint32_t offsetCount, const uint32_t calCount,
+                        hostcann::CallSite = {}) {
+  if (offsetCount != scaleCount) {
+    hostcann::fault("AscendQuant: expected offsetCount to be scaleCount, %u, got %u", scaleCount,
+                    offsetCount);
+  }
+  const T* const offsets = hostcann::input("AscendQuant", "offset", offsetTensor, offsetCount);
+  hostcann::quantise_channels(dstTensor, srcTensor, scratch, scaleTensor, scaleCount, calCount,
+                              [offsets](uint32_t channel) { return offsets[channel]; });
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const hostcann::Scratch& scratch, const LocalTensor<T>& scaleTensor,
+                        const T offset, hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, scratch, scaleTensor, offset, scaleTensor.GetSize(),
+                 srcTensor.GetSize(), site);
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const hostcann::Scratch& scratch, const LocalTensor<T>& scaleTensor,
+                        const LocalTensor<T>& offsetTensor, hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, scratch, scaleTensor, offsetTensor, scaleTensor.GetSize(),
+                 offsetTensor.GetSize(), srcTensor.GetSize(), site);
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const LocalTensor<T>& scaleTensor, const T offset,
+                        const uint32_t scaleCount, const uint32_t calCount,
+                        hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, hostcann::Scratch(), scaleTensor, offset, scaleCount,
+                 calCount, site);
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const LocalTensor<T>& scaleTensor, const LocalTensor<T>& offsetTensor,
+                        const uint32_t scaleCount, const uint32_t offsetCount,
+                        const uint32_t calCount, hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, hostcann::Scratch(), scaleTensor, offsetTensor, scaleCount,
+                 offsetCount, calCount, site);
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const LocalTensor<T>& scaleTensor, const T offset,
+                        hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, hostcann::Scratch(), scaleTensor, offset, site);
+}
+template <typename T, bool isReuseSource = false>
+inline void AscendQuant(const LocalTensor<int8_t>& dstTensor, const LocalTensor<T>& srcTensor,
+                        const LocalTensor<T>& scaleTensor, const LocalTensor<T>& offsetTensor,
+                        hostcann::CallSite site = {}) {
+  AscendQuant<T>(dstTensor, srcTensor, hostcann::Scratch(), scaleTensor, offsetTensor, site);
+}
+
 // A scale for each of the last axis's elements.
 template <typename D, typename S, DeQuantMode mode = DeQuantMode::DEQUANT_WITH_SINGLE_ROW>
 inline void AscendDequant(const LocalTensor<D>& dstTensor, const LocalTensor<int32_t>& srcTensor,

@@ -52,12 +52,14 @@ inline void ArithProgression(const LocalTensor<T>& dst, const T firstValue, cons
   Arange(dst, firstValue, diffValue, count, site);
 }
 
-// An axis of length 1 repeated to the length that dstShape has.
+// An axis of length 1 repeated to the length that dstShape has. CANN documents int8_t, uint8_t,
+// half and float for dav-2201; its own sample repeats bfloat16_t and integers as well.
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 inline void Broadcast(const LocalTensor<T>& dstLocal, const LocalTensor<T>& srcLocal,
                       const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                       const hostcann::Scratch& scratch, hostcann::CallSite = {}) {
-  HOSTCANN_TAKES(Broadcast, int8_t, uint8_t, half, float);
+  HOSTCANN_TAKES(Broadcast, int8_t, uint8_t, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t,
+                 float);
   static_assert((dim == 1 && axis == 0) || (dim == 2 && (axis == 0 || axis == 1)),
                 "Broadcast of dav-2201 takes 1 or 2 dimensions and repeats one of them");
   if (srcShape[axis] != 1 && srcShape[axis] != dstShape[axis]) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "hostcann/advanced_call.h"
 #include "hostcann/advanced_reduce.h"
@@ -273,6 +274,125 @@ inline void SoftmaxFlashV2(const LocalTensor<V>& dstTensor, const LocalTensor<U>
   SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ>(
       dstTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor, inExpSumTensor, inMaxTensor,
       hostcann::Scratch(), tiling, softmaxShapeInfo, site);
+}
+
+}  // namespace AscendC
+
+namespace hostcann {
+
+// The means of a row's eight pieces, as CANN adds them up: of the first 512 elements every 64 in
+// turn belong to a piece, of each 64 that follow every eight.
+constexpr size_t kMeanPieces = 8;
+constexpr size_t kFirstOfMeans = 512;
+
+template <typename T>
+inline void piece_means(float (&means)[kMeanPieces], const T* row, size_t length) {
+  for (size_t piece = 0; piece < kMeanPieces; ++piece) {
+    float sums[kMeanPieces] = {};
+    for (size_t i = 0; i < kMeanPieces; ++i) {
+      const T* const eight = row + (piece * kMeanPieces + i) * 8;
+      sums[i] = tree_sum<float>(0, 8, [&](size_t at) { return static_cast<float>(eight[at]); });
+      for (size_t at = kFirstOfMeans + piece * 8 + i; at < length; at += 64) {
+        sums[i] += static_cast<float>(row[at]);
+      }
+    }
+    means[piece] = tree_sum<float>(0, kMeanPieces, [&](size_t i) { return sums[i]; }) /
+                   static_cast<float>(length / kMeanPieces);
+  }
+}
+
+}  // namespace hostcann
+
+namespace AscendC {
+
+// SoftmaxFlashV2 of a row whose pieces are shifted towards its mean; inMean to inMax are of the
+// parts before.
+template <typename T, typename U, bool isUpdate = false, bool isReuseSource = false,
+          bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+inline void SoftmaxFlashV3(const LocalTensor<T>& dstTensor, const LocalTensor<U>& meanTensor,
+                           const LocalTensor<U>& expSumTensor, const LocalTensor<U>& maxTensor,
+                           const LocalTensor<T>& srcTensor, const LocalTensor<T>& expMaxTensor,
+                           const LocalTensor<U>& inMeanTensor, const LocalTensor<U>& inExpSumTensor,
+                           const LocalTensor<U>& inMaxTensor, const hostcann::Scratch& scratch,
+                           const SoftMaxTiling&, const SoftMaxParams& params,
+                           hostcann::CallSite = {}) {
+  using namespace hostcann;
+  constexpr const char* kName = "SoftmaxFlashV3";
+  static_assert(std::is_same_v<T, half> && std::is_same_v<U, float>,
+                "SoftmaxFlashV3 of dav-2201 takes half, and float for mean, sum and max");
+  static_assert(!isDataFormatNZ, "SoftmaxFlashV3 takes ND tensors only");
+  const Rows rows = {params.srcM, params.srcK, params.srcK};
+  if (rows.count == 0 || rows.count % 8 != 0 || rows.length < kFirstOfMeans ||
+      rows.length % 64 != 0 || params.oriSrcM != params.srcM || params.oriSrcK != params.srcK) {
+    fault(
+        "%s: expected a multiple of 8 rows of 512 elements or more, a multiple of 64, none filled "
+        "up, got srcM %u, srcK %u, oriSrcM %u, oriSrcK %u",
+        kName, params.srcM, params.srcK, params.oriSrcM, params.oriSrcK);
+  }
+  if (params.splitMeanCnt != kMeanPieces || (isUpdate && params.loopCnt == 0)) {
+    fault("%s: expected splitMeanCnt 8 and loopCnt from 1 on, got %u and %u", kName,
+          params.splitMeanCnt, params.loopCnt);
+  }
+  const float factor = params.alpha / (1 - params.alpha);
+  const float parts = static_cast<float>(params.loopCnt);
+  const T* const from = input(kName, "src", srcTensor, rows.elements());
+  T* const to = output(kName, "dst", dstTensor, rows.elements());
+  float* const shifted = row_of_floats();
+  for (size_t row = 0; row < rows.count; ++row) {
+    const T* const x = from + row * rows.length;
+    float means[kMeanPieces];
+    piece_means(means, x, rows.length);
+    const float own = tree_sum<float>(0, kMeanPieces, [&](size_t i) { return means[i]; }) /
+                      static_cast<float>(kMeanPieces);
+    const size_t piece = rows.length / kMeanPieces;
+    for (size_t i = 0; i < rows.length; ++i) {
+      shifted[i] = static_cast<float>(x[i]) - (own - means[i / piece]) * factor;
+    }
+    float mean = own;
+    float max = row_max(shifted, rows.length);
+    float shift = 0;
+    float scale = 0;
+    float sum_before = 0;
+    if constexpr (isUpdate) {
+      const float before =
+          RowBlocks<U>(kName, "inMean", inMeanTensor, rows, Access::kRead).get(row);
+      const float old = RowBlocks<U>(kName, "inMax", inMaxTensor, rows, Access::kRead).get(row);
+      mean = (own + before * (parts - 1)) / parts;
+      shift = (own - mean) * factor;
+      const float shift_before = (before - mean) * factor;
+      max = larger(shift + max, shift_before + old);
+      scale = __builtin_expf(old - max + shift_before);
+      sum_before =
+          RowBlocks<U>(kName, "inExpSum", inExpSumTensor, rows, Access::kRead).get(row) * scale;
+      RowBlocks<T>(kName, "expMax", expMaxTensor, rows, Access::kWrite).set(row, scale);
+    }
+    const float sum = exponentials(shifted, shifted, rows, max - shift) + sum_before;
+    RowBlocks<U>(kName, "mean", meanTensor, rows, Access::kWrite).set(row, mean);
+    RowBlocks<U>(kName, "max", maxTensor, rows, Access::kWrite).set(row, max);
+    RowBlocks<U>(kName, "expSum", expSumTensor, rows, Access::kWrite).set(row, sum);
+    for (size_t i = 0; i < rows.length; ++i) {
+      to[row * rows.length + i] = static_cast<T>(shifted[i]);
+    }
+  }
+  scratch.use(kName, {{dstTensor, rows.elements()},
+                      {meanTensor, rows.blocks(meanTensor)},
+                      {expSumTensor, rows.blocks(expSumTensor)},
+                      {maxTensor, rows.blocks(maxTensor)},
+                      {srcTensor, rows.elements()}});
+}
+template <typename T, typename U, bool isUpdate = false, bool isReuseSource = false,
+          bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig& config = SOFTMAX_DEFAULT_CFG>
+inline void SoftmaxFlashV3(const LocalTensor<T>& dstTensor, const LocalTensor<U>& meanTensor,
+                           const LocalTensor<U>& expSumTensor, const LocalTensor<U>& maxTensor,
+                           const LocalTensor<T>& srcTensor, const LocalTensor<T>& expMaxTensor,
+                           const LocalTensor<U>& inMeanTensor, const LocalTensor<U>& inExpSumTensor,
+                           const LocalTensor<U>& inMaxTensor, const SoftMaxTiling& tiling,
+                           const SoftMaxParams& params, hostcann::CallSite site = {}) {
+  SoftmaxFlashV3<T, U, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ>(
+      dstTensor, meanTensor, expSumTensor, maxTensor, srcTensor, expMaxTensor, inMeanTensor,
+      inExpSumTensor, inMaxTensor, hostcann::Scratch(), tiling, params, site);
 }
 
 // Of each row the sum of grad * src, in a block; or (grad - that sum) * src.

@@ -81,6 +81,15 @@ inline void fill_norm_tiling(const ge::Shape& shape, Tiling& tiling) {
   tiling.set_originalHLength(original);
 }
 
+// Of [b, n, s, h], or of [s, h].
+template <typename Tiling>
+inline void fill_transpose_tiling(const ge::Shape& shape, Tiling& tiling) {
+  const bool whole = shape.GetDimNum() == 4;
+  fill_tiling(shape, tiling);
+  tiling.set_bLength(whole ? static_cast<uint32_t>(shape.GetDim(0)) : 1);
+  tiling.set_nLength(whole ? static_cast<uint32_t>(shape.GetDim(1)) : 1);
+}
+
 }  // namespace hostcann
 
 // One line per function that is element by element.
@@ -234,6 +243,11 @@ inline uint32_t GetSoftMaxFlashV2MinTmpSize(const ge::Shape&, const uint32_t, co
                                             const bool, const bool = false, const bool = false) {
   return hostcann::kLeastScratch;
 }
+inline void GetSoftMaxFlashV3MaxMinTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize1,
+                                           const uint32_t, uint32_t& maxValue, uint32_t& minValue,
+                                           const bool, const bool = false) {
+  hostcann::scratch_sizes(srcShape, dataTypeSize1, maxValue, minValue);
+}
 inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& srcShape, const uint32_t dataTypeSize,
                                          const bool, const bool) {
   return hostcann::most_scratch(srcShape.GetShapeSize(), dataTypeSize);
@@ -265,6 +279,12 @@ inline void SoftMaxFlashV2TilingFunc(const ge::Shape& srcShape, const uint32_t, 
                                      const uint32_t, Tiling& softmaxFlashTiling, const bool,
                                      const bool = false, const bool = false) {
   hostcann::fill_tiling(srcShape, softmaxFlashTiling);
+}
+template <typename Tiling>
+inline void SoftMaxFlashV3TilingFunc(const ge::Shape& srcShape, const uint32_t, const uint32_t,
+                                     const uint32_t, Tiling& softmaxFlashV3Tiling, const bool,
+                                     const bool = false) {
+  hostcann::fill_tiling(srcShape, softmaxFlashV3Tiling);
 }
 template <typename Tiling>
 inline void SoftMaxGradTilingFunc(const ge::Shape& srcShape, const uint32_t, const uint32_t,
@@ -364,6 +384,42 @@ inline uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC&, const u
 inline uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC&, const uint32_t,
                                  const uint32_t) {
   return hostcann::kLeastScratch;
+}
+// Sort's own scratch space, whose tensor may be this one: as much.
+inline void GetSortMaxMinTmpSize(const ge::Shape& srcShape, ge::DataType, ge::DataType, bool,
+                                 const SortConfig&, uint32_t& maxValue, uint32_t& minValue) {
+  maxValue = 8 * static_cast<uint32_t>(srcShape.GetShapeSize());
+  minValue = maxValue;
+}
+inline bool GetTopKMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const int32_t inner,
+                                 const int32_t outter, const bool, const bool, enum TopKMode,
+                                 const bool, const uint32_t dataTypeSize, uint32_t& maxValue,
+                                 uint32_t& minValue) {
+  hostcann::scratch_sizes(ge::Shape({outter, inner}), dataTypeSize, maxValue, minValue);
+  return true;
+}
+template <typename Tiling>
+inline bool TopKTilingFunc(const platform_ascendc::PlatformAscendC&, const int32_t inner,
+                           const int32_t outter, const int32_t, const uint32_t, const bool,
+                           enum TopKMode, const bool, Tiling& topKTiling) {
+  hostcann::fill_tiling(ge::Shape({outter, inner}), topKTiling);
+  return true;
+}
+inline void GetTransposeMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
+                                      const uint32_t, uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, typeSize, maxValue, minValue);
+}
+template <typename Tiling>
+inline void GetTransposeTilingInfo(const ge::Shape& srcShape, const uint32_t, const uint32_t,
+                                   const uint32_t, Tiling& tiling) {
+  hostcann::fill_transpose_tiling(srcShape, tiling);
+}
+inline bool GetTransDataMaxMinTmpSize(const platform_ascendc::PlatformAscendC&,
+                                      const ge::Shape& srcShape, const ge::Shape&,
+                                      const ge::DataType dataType, const TransDataConfig&,
+                                      uint32_t& maxValue, uint32_t& minValue) {
+  hostcann::scratch_sizes(srcShape, hostcann::type_bytes(dataType), maxValue, minValue);
+  return true;
 }
 inline void GetPadMaxMinTmpSize(const ge::Shape& srcShape, const uint32_t typeSize,
                                 uint32_t& maxValue, uint32_t& minValue) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "hostcann/shape_info.h"
+
 namespace AscendC {
 
 // A is an axis that stays, R one that is reduced; the last letter is the innermost axis.
@@ -56,6 +58,44 @@ struct SoftmaxConfig {
   SoftmaxMode mode = SoftmaxMode::SOFTMAX_NORMAL;
 };
 inline constexpr SoftmaxConfig SOFTMAX_DEFAULT_CFG = {};
+// Of SoftmaxFlashV3: the shape, which part of the row this is (from 1 on), how many pieces of a row
+// have a mean of their own, and how far the row is shifted by it.
+struct SoftMaxParams {
+  uint32_t srcM;
+  uint32_t srcK;
+  uint32_t oriSrcM;
+  uint32_t oriSrcK;
+  uint32_t loopCnt;
+  uint32_t splitMeanCnt;
+  float alpha;
+};
+
+enum class TopKMode { TOPK_NORMAL, TOPK_NSMALL };
+// `n` elements of each row count; a row takes up `inner`.
+struct TopKInfo {
+  int32_t outter = 1;
+  int32_t inner;
+  int32_t n;
+};
+
+// For the size of Sort's scratch space; the Sort that takes it is not in dav-2201.
+enum class SortType { RADIX_SORT, MERGE_SORT };
+struct SortConfig {
+  SortType type = SortType::RADIX_SORT;
+  bool isDescend = false;
+  bool hasSrcIndex = false;
+  bool hasDstIndex = false;
+};
+
+struct TransDataConfig {
+  DataFormat srcFormat;
+  DataFormat dstFormat;
+};
+template <typename T, typename U>
+struct TransDataParams {
+  T srcLayout;
+  U dstLayout;
+};
 
 }  // namespace AscendC
 

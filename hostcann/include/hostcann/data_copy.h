@@ -161,7 +161,8 @@ inline void check_pad_params(const AscendC::DataCopyExtParams& params, size_t el
 template <typename T>
 inline void copy_in(const AscendC::LocalTensor<T>& dst, const AscendC::GlobalTensor<T>& src,
                     const CopyPieces& pieces) {
-  static_assert(kIsMovable<T>, "DataCopy of dav-2201 does not take this element type");
+  static_assert(kIsMovable<T> || std::is_same_v<T, bool>,
+                "DataCopy of dav-2201 does not take this element type");
   if (pieces.empty()) return;  // documented as no operation
   uint8_t* const to = dst.view().aligned("DataCopy", "dst", pieces.dst_extent());
   const uint8_t* const from = src.view().access("DataCopy", "src", pieces.src_extent(), sizeof(T));
@@ -172,7 +173,8 @@ inline void copy_in(const AscendC::LocalTensor<T>& dst, const AscendC::GlobalTen
 template <typename T>
 inline void copy_out(const AscendC::GlobalTensor<T>& dst, const AscendC::LocalTensor<T>& src,
                      const CopyPieces& pieces) {
-  static_assert(kIsMovable<T>, "DataCopy of dav-2201 does not take this element type");
+  static_assert(kIsMovable<T> || std::is_same_v<T, bool>,
+                "DataCopy of dav-2201 does not take this element type");
   if (pieces.empty()) return;
   const uint8_t* const from = src.view().aligned("DataCopy", "src", pieces.src_extent());
   uint8_t* const to = dst.view().access("DataCopy", "dst", pieces.dst_extent(), sizeof(T));

@@ -9,10 +9,11 @@
 #include "hostcann/tiling_data.h"
 
 namespace hostcann {
-constexpr int kTilingWords = 12;
+constexpr int kTilingWords = 11;
 }  // namespace hostcann
 
-// [bLength, sLength, hLength], of whose rows originalHLength elements count.
+// [bLength, sLength, hLength], of whose rows originalHLength elements count; nLength is an axis
+// between the first two, where there is one.
 #define HOSTCANN_TILING_STRUCT(Name)                                      \
   namespace AscendC {                                                     \
   namespace tiling {                                                      \
@@ -21,11 +22,13 @@ constexpr int kTilingWords = 12;
     uint32_t sLength = 0;                                                 \
     uint32_t hLength = 0;                                                 \
     uint32_t originalHLength = 0;                                         \
+    uint32_t nLength = 0;                                                 \
     uint32_t reserved[hostcann::kTilingWords] = {};                       \
     void set_bLength(uint32_t value) { bLength = value; }                 \
     void set_sLength(uint32_t value) { sLength = value; }                 \
     void set_hLength(uint32_t value) { hLength = value; }                 \
     void set_originalHLength(uint32_t value) { originalHLength = value; } \
+    void set_nLength(uint32_t value) { nLength = value; }                 \
   };                                                                      \
   }                                                                       \
   }                                                                       \
@@ -36,6 +39,7 @@ constexpr int kTilingWords = 12;
   TILING_DATA_FIELD_DEF(uint32_t, sLength);                               \
   TILING_DATA_FIELD_DEF(uint32_t, hLength);                               \
   TILING_DATA_FIELD_DEF(uint32_t, originalHLength);                       \
+  TILING_DATA_FIELD_DEF(uint32_t, nLength);                               \
   TILING_DATA_FIELD_DEF_ARR(uint32_t, hostcann::kTilingWords, reserved);  \
   END_TILING_DATA_DEF;                                                    \
   }

@@ -275,6 +275,53 @@ def test_softmax_in_two_parts(advanced, device, stream, type_):
     torch.testing.assert_close(maxima, torch.cat(xs, 1).amax(1), rtol=0, atol=0)
 
 
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize("part", [0, 1, 3], ids=["alone", "first", "third"])
+def test_softmax_of_shifted_pieces(advanced, device, stream, part):
+    """SoftmaxFlashV3: every eighth of a row is moved by its own mean, the row by the parts'."""
+    rows, columns, factor = 8, 576, 0.9375 / (1 - 0.9375)
+    before = numbers(part, numpy.float16)
+    x = torch.randn(rows, columns).half()
+    came = torch.randn(3, rows, 1)
+    came[1].abs_()
+    for start, tensor in ((9216, x), (18432, came.expand(3, rows, 8).contiguous())):
+        raw = tensor.view(torch.uint8).numpy().ravel()
+        before[start : start + raw.size] = raw
+    call = Call(min(part, 1), count=rows, repeats=columns, mode=part)
+    call.places = (0, 9216, 18432, 24576)
+    after = run(device, stream, advanced.call_SoftmaxFlashV3_half, before, call)
+
+    x = x.double()
+    pieces = x[:, :512].reshape(rows, 8, 8, 8).sum(3)
+    pieces += x[:, 512:].reshape(rows, -1, 8, 8).sum(1)
+    means = pieces.sum(2) / (columns / 8)
+    own = means.mean(1, keepdim=True)
+    moved = x - ((own - means) * factor).repeat_interleave(columns // 8, 1)
+    mean, max_, carried, scale = own, moved.amax(1, keepdim=True), 0, None
+    shift = torch.zeros_like(own)
+    if part:
+        old_mean, old_sum, old_max = came.double()
+        mean = (own + old_mean * (part - 1)) / part
+        shift, old_shift = (own - mean) * factor, (old_mean - mean) * factor
+        max_ = torch.maximum(shift + max_, old_shift + old_max)
+        scale = (old_max - max_ + old_shift).exp()
+        carried = scale * old_sum
+    wanted = (moved - (max_ - shift)).exp()
+    got = torch.from_numpy(after[: 2 * x.numel()].copy()).view(torch.float16)
+    close = {"rtol": 3e-3, "atol": 1e-3}
+    torch.testing.assert_close(got.reshape(x.shape).double(), wanted, **close)
+    new = torch.from_numpy(after[19200:19968].copy()).view(torch.float32).reshape(3, rows, 8)
+    for result, number in zip(
+        new, (mean, wanted.sum(1, keepdim=True) + carried, max_), strict=True
+    ):
+        torch.testing.assert_close(result.double(), number.expand(rows, 8), rtol=1e-4, atol=1e-4)
+    if part:
+        factors = torch.from_numpy(after[19968:20224].copy()).view(torch.float16)
+        torch.testing.assert_close(
+            factors.reshape(rows, 16).double(), scale.expand(-1, 16), **close
+        )
+
+
 @pytest.mark.parametrize("type_", FLOATS)
 def test_softmax_gradient(advanced, device, stream, type_):
     dtype = TYPES[type_]

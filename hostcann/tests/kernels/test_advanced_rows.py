@@ -241,6 +241,19 @@ def test_quant(case, type_):
 
 @pytest.mark.usefixtures("checks")
 @pytest.mark.parametrize("type_", FLOATS)
+def test_quant_by_channels(case, type_):
+    for form, (rows, columns) in enumerate(4 * ((5, 32), (3, 64))):
+        c = case(type_, form)
+        c.run("QuantChannels", Call(form, count=rows, repeats=columns, scalar=-3.5))
+        x = c.given(REGION, (rows, columns)).half().float()
+        scales, offsets = (c.given(place, columns).half().float() for place in places(0, 2))
+        offset = offsets if form & 2 else -3.5
+        wanted = ((x * scales).half().float() + offset).half().float().round().clamp(-128, 127)
+        assert torch.equal(c.got(0, (rows, columns), numpy.int8).float(), wanted)
+
+
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize("type_", FLOATS)
 def test_dequant(case, type_):
     """Scales are floats, for half in the lower words; what is not computed stays."""
     shapes = ((4, 8, 5), (3, 40, 33), (1, 64, 16))
@@ -290,7 +303,7 @@ def test_arange(case, type_):
     assert c.got(0, 100).tolist() == [3 + 2 * i for i in range(100)]
 
 
-@pytest.mark.parametrize("type_", ["int8_t", *FLOATS])
+@pytest.mark.parametrize("type_", ["int8_t", "int32_t", *FLOATS])
 def test_broadcast(case, type_):
     rows, columns = 4, 64
     for form in range(3):
