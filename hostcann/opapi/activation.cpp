@@ -101,11 +101,23 @@ HOSTCANN_ACLNN(HardswishBackward, (In grad, In self, Out out)) {
 HOSTCANN_ACLNN(HardswishBackwardV2, (In grad, In self, Out out)) {
   assign(out, at::hardswish_backward(grad, self));
 }
-HOSTCANN_ACLNN_CHECKED(Hardsigmoid, (In self, Out out), expect_floating) {
-  at::hardsigmoid_out(out, self);
+// Of int32 the device gives the whole part of the result; torch has no such kernel.
+static void hardsigmoid(In self, Out out) {
+  if (self.scalar_type() == ScalarType::Int) {
+    out.copy_(at::hardsigmoid(self.to(ScalarType::Float)));
+  } else {
+    at::hardsigmoid_out(out, self);
+  }
 }
-HOSTCANN_ACLNN_CHECKED(InplaceHardsigmoid, (Out self), expect_floating_self) {
-  at::hardsigmoid_out(self, self);
+static void expect_hardsigmoid(In self, Out out) {
+  if (self.scalar_type() != ScalarType::Int) expect_floating(self, out);
+}
+static void expect_hardsigmoid_self(Out self) { expect_hardsigmoid(self, self); }
+HOSTCANN_ACLNN_CHECKED(Hardsigmoid, (In self, Out out), expect_hardsigmoid) {
+  hardsigmoid(self, out);
+}
+HOSTCANN_ACLNN_CHECKED(InplaceHardsigmoid, (Out self), expect_hardsigmoid_self) {
+  hardsigmoid(self, self);
 }
 HOSTCANN_ACLNN(HardsigmoidBackward, (In grad, In self, Out out)) {
   at::hardsigmoid_backward_out(out, grad, self);

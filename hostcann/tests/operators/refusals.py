@@ -60,10 +60,10 @@ REFUSALS = {
         Args(torch.ones(2, 1), torch.ones(2, 6)),
         "aclnnInplaceLerps: the output: expected shape [2, 6], got shape [2, 1]",
     ),
-    "hardsigmoid-int32": (
+    "hardsigmoid-int64": (
         torch.nn.functional.hardsigmoid,
-        Args(torch.tensor([-4, 0, 4], dtype=torch.int32)),
-        "aclnnHardsigmoid: the output: expected a floating-point type, got Int",
+        Args(torch.tensor([-4, 0, 4])),
+        "aclnnHardsigmoid: the output: expected a floating-point type, got Long",
     ),
     "conv_transpose3d-kernel": (
         torch.nn.functional.conv_transpose3d,

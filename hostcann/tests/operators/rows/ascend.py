@@ -42,6 +42,10 @@ def even(dtype):
     yield from map(Args, tensors(dtype, ((8,), (3, 8))))
 
 
+def whole(dtype):
+    yield from map(Args, tensors(dtype, low=-9, high=9))
+
+
 def casts(dtype):
     for tensor in tensors(dtype, low=0):
         for other in (torch.float16, torch.bfloat16, torch.float32, torch.int32, torch.int64):
@@ -169,6 +173,14 @@ def swiglu(x):
     return (functional.silu(gate) * value).to(x.dtype)
 
 
+def hardsigmoid(inplace):
+    """torch has none of integers on a CPU; a device gives the whole part."""
+    return either(
+        lambda _, x: functional.hardsigmoid(x, inplace),
+        lambda x: (x if inplace else x.clone()).copy_(functional.hardsigmoid(x.float())),
+    )
+
+
 def add_rms_norm(x, y, weight):
     total = x + y
     return [functional.rms_norm(total, weight.shape, weight, 1e-6), total]
@@ -197,6 +209,8 @@ ROWS = [
         FLOATS[:3],
         ulp=CHAIN,
     ),
+    Row("hardsigmoid-int", hardsigmoid(False), whole, (torch.int32,)),
+    Row("hardsigmoid_-int", hardsigmoid(True), whole, (torch.int32,)),
     Row("npu_swiglu", SWIGLU, even, (*HALVES, *FLOAT)),
     Row("npu_swiglu-backward", gradients(SWIGLU), even, (*HALVES, *FLOAT), ulp=CHAIN),
     *(
