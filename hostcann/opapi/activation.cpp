@@ -137,10 +137,16 @@ HOSTCANN_ACLNN(Hardshrink, (In self, Number lambda, Out out)) {
 HOSTCANN_ACLNN(HardshrinkBackward, (In grad, In self, Number lambda, Out out)) {
   at::hardshrink_backward_out(out, grad, self, lambda);
 }
-HOSTCANN_ACLNN(Softshrink, (In self, Number lambda, Out out)) {
+static void expect_positive(Number lambda) {
+  TORCH_CHECK(lambda.toDouble() >= 0, "lambda: expected 0 or more, got ", lambda);
+}
+static void expect_softshrink(In, Number lambda, Out) { expect_positive(lambda); }
+static void expect_softshrink_backward(In, In, Number lambda, Out) { expect_positive(lambda); }
+HOSTCANN_ACLNN_CHECKED(Softshrink, (In self, Number lambda, Out out), expect_softshrink) {
   at::softshrink_out(out, self, lambda);
 }
-HOSTCANN_ACLNN(SoftshrinkBackward, (In grad, In self, Number lambda, Out out)) {
+HOSTCANN_ACLNN_CHECKED(SoftshrinkBackward, (In grad, In self, Number lambda, Out out),
+                       expect_softshrink_backward) {
   at::softshrink_backward_out(out, grad, self, lambda);
 }
 HOSTCANN_ACLNN(LeakyRelu, (In self, Number slope, Out out)) {
@@ -162,15 +168,26 @@ HOSTCANN_ACLNN(EluBackward, (In grad, Number alpha, Number scale, Number input_s
                              bool is_result, In self_or_result, Out out)) {
   at::elu_backward_out(out, grad, alpha, scale, input_scale, is_result, self_or_result);
 }
-HOSTCANN_ACLNN(Celu, (In self, Number alpha, Out out)) { assign(out, at::celu(self, alpha)); }
-HOSTCANN_ACLNN(InplaceCelu, (Out self, Number alpha)) { assign(self, at::celu(self, alpha)); }
+static void expect_celu_self(Out, Number alpha) {
+  TORCH_CHECK(alpha.toDouble() != 0, "alpha: expected a number other than 0, got 0");
+}
+static void expect_celu(In, Number alpha, Out out) { expect_celu_self(out, alpha); }
+HOSTCANN_ACLNN_CHECKED(Celu, (In self, Number alpha, Out out), expect_celu) {
+  assign(out, at::celu(self, alpha));
+}
+HOSTCANN_ACLNN_CHECKED(InplaceCelu, (Out self, Number alpha), expect_celu_self) {
+  assign(self, at::celu(self, alpha));
+}
 HOSTCANN_ACLNN(Softplus, (In self, Number beta, Number threshold, Out out)) {
   at::softplus_out(out, self, beta, threshold);
 }
 HOSTCANN_ACLNN(SoftplusBackward, (In grad, In self, Number beta, Number threshold, Out out)) {
   at::softplus_backward_out(out, grad, self, beta, threshold);
 }
-HOSTCANN_ACLNN(Glu, (In self, int64_t dim, Out out)) { at::glu_out(out, self, dim); }
+static void expect_halves(In self, int64_t dim, Out) { expect_even(self, dim); }
+HOSTCANN_ACLNN_CHECKED(Glu, (In self, int64_t dim, Out out), expect_halves) {
+  at::glu_out(out, self, dim);
+}
 HOSTCANN_ACLNN(GluBackward, (In grad, In self, int64_t dim, Out out)) {
   at::glu_backward_out(out, grad, self, dim);
 }
@@ -215,10 +232,10 @@ HOSTCANN_ACLNN(LogitGrad, (In self, In grad, double eps, Out out)) {
 static Tensor widened(In self, In out) {
   return out.scalar_type() == self.scalar_type() ? self : self.to(out.scalar_type());
 }
-HOSTCANN_ACLNN(Softmax, (In self, int64_t dim, Out out)) {
+HOSTCANN_ACLNN_CHECKED(Softmax, (In self, int64_t dim, Out out), expect_dimension) {
   at::_softmax_out(out, widened(self, out), dim, false);
 }
-HOSTCANN_ACLNN(LogSoftmax, (In self, int64_t dim, Out out)) {
+HOSTCANN_ACLNN_CHECKED(LogSoftmax, (In self, int64_t dim, Out out), expect_dimension) {
   at::_log_softmax_out(out, widened(self, out), dim, false);
 }
 HOSTCANN_ACLNN(SoftmaxBackward, (In grad, In output, int64_t dim, Out out)) {

@@ -170,10 +170,19 @@ HOSTCANN_ACLNN(RemainderScalarTensor, (Number self, In other, Out out)) {
   at::remainder_out(out, operand(self, other, out), other);
 }
 
-HOSTCANN_ACLNN(PowTensorScalar, (In self, Number exponent, Out out)) {
+static void expect_power_self(Out self, Number exponent) {
+  const bool integers = c10::isIntegralType(self.scalar_type(), true) && exponent.isIntegral(true);
+  TORCH_CHECK(!integers || exponent.toLong() >= 0,
+              "exponent: expected 0 or more for integers, got ", exponent);
+}
+static void expect_power(In self, Number exponent, Out) {
+  Tensor base = self;
+  expect_power_self(base, exponent);
+}
+HOSTCANN_ACLNN_CHECKED(PowTensorScalar, (In self, Number exponent, Out out), expect_power) {
   at::pow_out(out, self, exponent);
 }
-HOSTCANN_ACLNN(InplacePowTensorScalar, (Out self, Number exponent)) {
+HOSTCANN_ACLNN_CHECKED(InplacePowTensorScalar, (Out self, Number exponent), expect_power_self) {
   at::pow_out(self, self, exponent);
 }
 HOSTCANN_ACLNN(PowScalarTensor, (Number self, In exponent, Out out)) {

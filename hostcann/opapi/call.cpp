@@ -272,6 +272,11 @@ void expect_broadcast(In self, In other, Out out) {
               " can't be cast to the desired output type ", out.scalar_type());
 }
 
+void expect_even(In self, int64_t dim) {
+  TORCH_CHECK(self.size(dim) % 2 == 0, "self: expected an even size in dimension ", dim,
+              ", got shape ", self.sizes());
+}
+
 void Found::set(const Tensor& result) {
   TORCH_CHECK(result.numel() <= buffer_.numel(), "the result has ", result.numel(),
               " elements, but its buffer holds ", buffer_.numel());

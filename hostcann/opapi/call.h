@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Scalar.h>
+#include <c10/core/WrapDimMinimal.h>
 #include <c10/util/OptionalArrayRef.h>
 
 #include <array>
@@ -82,6 +83,16 @@ Tensor mask_bits(In mask, int64_t count);
 void expect_floating(In self, Out out);
 void expect_floating_self(Out self);
 void expect_broadcast(In self, In other, Out out);
+void expect_even(In self, int64_t dim);
+
+// Of functions whose second argument is a dimension of the first.
+struct Dimension {
+  template <class... Rest>
+  void operator()(In self, int64_t dim, const Rest&...) const {
+    c10::maybe_wrap_dim(dim, self.dim());
+  }
+};
+inline constexpr Dimension expect_dimension;
 
 // How a family computes float16 and bfloat16. As they are: by torch's kernel for the type, where
 // there is one. Widened: in float, rounded once at the end, as the device does where torch's own

@@ -11,8 +11,9 @@ namespace hostcann::opapi {
 static constexpr char kFamily[] = "gated";
 static constexpr Halves kHalves = Halves::widened;
 
+static void expect_halves(In self, int64_t dim, Out) { expect_even(self, dim); }
 // x · sigmoid(x) of the first half, times the second half.
-HOSTCANN_ACLNN(SwiGlu, (In self, int64_t dim, Out out)) {
+HOSTCANN_ACLNN_CHECKED(SwiGlu, (In self, int64_t dim, Out out), expect_halves) {
   const std::vector<Tensor> halves = self.chunk(2, dim);
   assign(out, at::silu(halves[0]).mul_(halves[1]));
 }

@@ -101,7 +101,13 @@ HOSTCANN_ACLNN(InplacePut, (Out self, In index, In source, bool accumulate)) {
   self.put_(as_long(index), source, accumulate);
 }
 
-HOSTCANN_ACLNN(Gather, (In self, int64_t dim, In index, Out out)) {
+static void expect_places(In self, int64_t dim, In index, Out) {
+  expect_dimension(self, dim);
+  TORCH_CHECK(self.dim() == index.dim() || self.dim() == 0 || index.dim() == 0,
+              "index: expected as many dimensions as self, ", self.dim(), ", got shape ",
+              index.sizes());
+}
+HOSTCANN_ACLNN_CHECKED(Gather, (In self, int64_t dim, In index, Out out), expect_places) {
   at::gather_out(out, self, dim, as_long(index));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices, and what solves and decomposes them. The cube unit's precision modes
 // (int8_t) have no counterpart here: products are computed in the operands' type.
+#include <ATen/ExpandUtils.h>
 #include <ATen/ops/_cdist_backward.h>
 #include <ATen/ops/_cdist_forward.h>
 #include <ATen/ops/addbmm.h>
@@ -46,14 +47,28 @@ static void in_one_type(Out out, Product product, const Operands&... operands) {
 }
 using Product = at::Tensor& (*)(at::Tensor&, In, In);
 
-HOSTCANN_ACLNN(Mm, (In self, In other, Out out, int8_t)) {
+static void expect_factors(In left, In right) {
+  if (left.dim() == 0 || right.dim() == 0) return;
+  TORCH_CHECK(left.size(-1) == right.size(right.dim() == 1 ? 0 : -2),
+              "mat2: expected as many rows as self has columns, got shapes ", left.sizes(), " and ",
+              right.sizes());
+}
+static void expect_product(In self, In other, Out, int8_t) { expect_factors(self, other); }
+static void expect_sum(In self, In left, In right, Number, Number, Out out, int8_t) {
+  expect_factors(left, right);
+  TORCH_CHECK(at::is_expandable_to(self.sizes(), out.sizes()),
+              "self: expected a shape that broadcasts to the output's, ", out.sizes(), ", got ",
+              self.sizes());
+}
+
+HOSTCANN_ACLNN_CHECKED(Mm, (In self, In other, Out out, int8_t), expect_product) {
   in_one_type(out, Product(&at::mm_out), self, other);
 }
-HOSTCANN_ACLNN(Matmul, (In self, In other, Out out, int8_t)) {
+HOSTCANN_ACLNN_CHECKED(Matmul, (In self, In other, Out out, int8_t), expect_product) {
   in_one_type(out, Product(&at::matmul_out), self, other);
 }
 // A batch of one serves them all.
-HOSTCANN_ACLNN(BatchMatMul, (In self, In other, Out out, int8_t)) {
+HOSTCANN_ACLNN_CHECKED(BatchMatMul, (In self, In other, Out out, int8_t), expect_product) {
   in_one_type(out, Product(&at::matmul_out), self, other);
 }
 HOSTCANN_ACLNN(Mv, (In self, In vector, Out out, int8_t)) {
@@ -62,7 +77,9 @@ HOSTCANN_ACLNN(Mv, (In self, In vector, Out out, int8_t)) {
 HOSTCANN_ACLNN(Dot, (In self, In other, Out out)) {
   in_one_type(out, Product(&at::dot_out), self, other);
 }
-HOSTCANN_ACLNN(Addmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
+HOSTCANN_ACLNN_CHECKED(Addmm,
+                       (In self, In left, In right, Number beta, Number alpha, Out out, int8_t),
+                       expect_sum) {
   const auto addmm = [&](at::Tensor& to, In sum, In a, In b) {
     at::addmm_out(to, sum, a, b, beta, alpha);
   };
@@ -80,7 +97,9 @@ HOSTCANN_ACLNN(Addbmm, (In self, In left, In right, Number beta, Number alpha, O
   };
   in_one_type(out, addbmm, self, left, right);
 }
-HOSTCANN_ACLNN(Baddbmm, (In self, In left, In right, Number beta, Number alpha, Out out, int8_t)) {
+HOSTCANN_ACLNN_CHECKED(Baddbmm,
+                       (In self, In left, In right, Number beta, Number alpha, Out out, int8_t),
+                       expect_sum) {
   const auto baddbmm = [&](at::Tensor& to, In sum, In a, In b) {
     at::baddbmm_out(to, sum, a, b, beta, alpha);
   };

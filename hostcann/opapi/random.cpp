@@ -30,7 +30,12 @@ static at::Generator generator(int64_t seed, int64_t offset) {
       mixed(mixed(static_cast<uint64_t>(seed)) + static_cast<uint64_t>(offset)));
 }
 
-HOSTCANN_ACLNN(InplaceUniform, (Out self, double from, double to, uint64_t seed, uint64_t offset)) {
+static void expect_range(Out, double from, double to, uint64_t, uint64_t) {
+  TORCH_CHECK(from <= to, "from: expected at most to, ", to, ", got ", from);
+}
+HOSTCANN_ACLNN_CHECKED(InplaceUniform,
+                       (Out self, double from, double to, uint64_t seed, uint64_t offset),
+                       expect_range) {
   self.uniform_(from, to, generator(static_cast<int64_t>(seed), static_cast<int64_t>(offset)));
 }
 HOSTCANN_ACLNN(InplaceNormal, (Out self, float mean, float std, int64_t seed, int64_t offset)) {
@@ -57,14 +62,26 @@ HOSTCANN_ACLNN(InplaceRandomWithoutFromTo, (Out self, int64_t seed, int64_t offs
 HOSTCANN_ACLNN(Randperm, (int64_t n, int64_t seed, int64_t offset, Out out)) {
   at::randperm_out(out, n, generator(seed, offset));
 }
-HOSTCANN_ACLNN(InplaceBernoulli, (Out self, Number probability, int64_t seed, int64_t offset)) {
+static void expect_probability(Out, Number probability, int64_t, int64_t) {
+  const double p = probability.toDouble();
+  TORCH_CHECK(p >= 0 && p <= 1, "prob: expected 0 to 1, got ", p);
+}
+HOSTCANN_ACLNN_CHECKED(InplaceBernoulli,
+                       (Out self, Number probability, int64_t seed, int64_t offset),
+                       expect_probability) {
   self.bernoulli_(probability.toDouble(), generator(seed, offset));
 }
 HOSTCANN_ACLNN(InplaceBernoulliTensor, (Out self, In probability, int64_t seed, int64_t offset)) {
   self.bernoulli_(probability, generator(seed, offset));
 }
-HOSTCANN_ACLNN(Multinomial, (In self, int64_t samples, bool replacement, int64_t seed,
-                             int64_t offset, Out out)) {
+static void expect_samples(In self, int64_t samples, bool replacement, int64_t, int64_t, Out) {
+  TORCH_CHECK(replacement || samples <= self.size(-1), "numsamples: expected at most ",
+              self.size(-1), ", the number of categories, got ", samples);
+}
+HOSTCANN_ACLNN_CHECKED(Multinomial,
+                       (In self, int64_t samples, bool replacement, int64_t seed, int64_t offset,
+                        Out out),
+                       expect_samples) {
   assign(out, at::multinomial(self, samples, replacement, generator(seed, offset)));
 }
 

@@ -164,32 +164,60 @@ static void renorm(Out out, In self, Number p, int64_t dim, Number max_norm) {
   const Tensor norm = at::linalg_vector_norm(self, p, others, true);
   out.copy_(self * at::where(norm > max_norm, max_norm.toDouble() / (norm + 1e-7), 1.0));
 }
-HOSTCANN_ACLNN(Renorm, (In self, Number p, int64_t dim, Number max_norm, Out out)) {
+static void expect_renorm_self(Out self, Number, int64_t dim, Number max_norm) {
+  expect_dimension(self, dim);
+  TORCH_CHECK(max_norm.toDouble() >= 0, "maxnorm: expected 0 or more, got ", max_norm);
+}
+static void expect_renorm(In, Number p, int64_t dim, Number max_norm, Out out) {
+  expect_renorm_self(out, p, dim, max_norm);
+}
+HOSTCANN_ACLNN_CHECKED(Renorm, (In self, Number p, int64_t dim, Number max_norm, Out out),
+                       expect_renorm) {
   renorm(out, self, p, dim, max_norm);
 }
-HOSTCANN_ACLNN(InplaceRenorm, (Out self, Number p, int64_t dim, Number max_norm)) {
+HOSTCANN_ACLNN_CHECKED(InplaceRenorm, (Out self, Number p, int64_t dim, Number max_norm),
+                       expect_renorm_self) {
   renorm(self, self, p, dim, max_norm);
 }
 HOSTCANN_ACLNN(Trace, (In self, Out out)) { assign(out, at::trace(self)); }
 
-HOSTCANN_ACLNN(Cumsum, (In self, int64_t dim, ScalarType type, Out out)) {
+HOSTCANN_ACLNN_CHECKED(Cumsum, (In self, int64_t dim, ScalarType type, Out out), expect_dimension) {
   at::cumsum_out(out, self, dim, type);
 }
 HOSTCANN_ACLNN(Cumprod, (In self, Number dim, ScalarType type, Out out)) {
   at::cumprod_out(out, self, dim.toLong(), type);
 }
 
-HOSTCANN_ACLNN(Sort,
-               (In self, bool stable, int64_t dim, bool descending, Out values, Out indices)) {
+static void expect_sort(In self, bool, int64_t dim, bool, Out, Out) { expect_dimension(self, dim); }
+HOSTCANN_ACLNN_CHECKED(Sort,
+                       (In self, bool stable, int64_t dim, bool descending, Out values,
+                        Out indices),
+                       expect_sort) {
   at::sort_out(values, indices, self, stable, dim, descending);
 }
-HOSTCANN_ACLNN(Topk, (In self, int64_t k, int64_t dim, bool largest, bool sorted, Out values,
-                      Out indices)) {
+static void expect_count(In self, int64_t k, int64_t dim) {
+  const int64_t axis = c10::maybe_wrap_dim(dim, self.dim());
+  const int64_t size = self.dim() == 0 ? 1 : self.size(axis);
+  TORCH_CHECK(k >= 0 && k <= size, "k: expected 0 to ", size, ", the size of dimension ", dim,
+              ", got ", k);
+}
+static void expect_topk(In self, int64_t k, int64_t dim, bool, bool, Out, Out) {
+  expect_count(self, k, dim);
+}
+static void expect_topk_v2(In self, int64_t k, int64_t dim, bool, bool, int64_t, Out, Out) {
+  expect_count(self, k, dim);
+}
+HOSTCANN_ACLNN_CHECKED(Topk,
+                       (In self, int64_t k, int64_t dim, bool largest, bool sorted, Out values,
+                        Out indices),
+                       expect_topk) {
   at::topk_out(values, indices, self, k, dim, largest, sorted);
 }
 // The sixth argument chooses how the device sorts.
-HOSTCANN_ACLNN(TopkV2, (In self, int64_t k, int64_t dim, bool largest, bool sorted, int64_t,
-                        Out values, Out indices)) {
+HOSTCANN_ACLNN_CHECKED(TopkV2,
+                       (In self, int64_t k, int64_t dim, bool largest, bool sorted, int64_t,
+                        Out values, Out indices),
+                       expect_topk_v2) {
   at::topk_out(values, indices, self, k, dim, largest, sorted);
 }
 HOSTCANN_ACLNN(SearchSorted,

@@ -71,8 +71,30 @@ HOSTCANN_ACLNN(Complex, (In real, In imaginary, Out out)) { at::complex_out(out,
 HOSTCANN_ACLNN(Polar, (In size, In angle, Out out)) { at::polar_out(out, size, angle); }
 
 // A caller may leave out empty tensors of any shape, as torch.cat does.
-HOSTCANN_ACLNN(Cat, (Tensors tensors, int64_t dim, Out out)) { at::cat_out(out, tensors, dim); }
-HOSTCANN_ACLNN(Stack, (Tensors tensors, int64_t dim, Out out)) { at::stack_out(out, tensors, dim); }
+static void expect_alike(Tensors tensors, int64_t dim, Out out) {
+  const int64_t axis = c10::maybe_wrap_dim(dim, out.dim());
+  for (const Tensor& tensor : tensors) {
+    if (tensor.dim() == 1 && tensor.numel() == 0) continue;
+    bool alike = tensor.dim() == out.dim();
+    for (int64_t i = 0; alike && i < out.dim(); ++i) {
+      alike = i == axis || tensor.size(i) == out.size(i);
+    }
+    TORCH_CHECK(alike, "tensors: expected the output's shape but in dimension ", dim, ", ",
+                out.sizes(), ", got shape ", tensor.sizes());
+  }
+}
+HOSTCANN_ACLNN_CHECKED(Cat, (Tensors tensors, int64_t dim, Out out), expect_alike) {
+  at::cat_out(out, tensors, dim);
+}
+static void expect_stack(Tensors tensors, int64_t, Out) {
+  for (const Tensor& tensor : tensors) {
+    TORCH_CHECK(tensor.sizes() == tensors[0].sizes(), "tensors: expected one shape, got ",
+                tensors[0].sizes(), " and ", tensor.sizes());
+  }
+}
+HOSTCANN_ACLNN_CHECKED(Stack, (Tensors tensors, int64_t dim, Out out), expect_stack) {
+  at::stack_out(out, tensors, dim);
+}
 HOSTCANN_ACLNN(SplitWithSize, (In self, Ints sizes, int64_t dim, OutTensors out)) {
   const std::vector<Tensor> parts = self.split_with_sizes(sizes, dim);
   TORCH_CHECK(parts.size() == out.size(), "expected ", parts.size(), " outputs, got ", out.size());

@@ -38,6 +38,93 @@ REFUSALS = {
         "Input data type should not be float64",
     ),
     "mm-shapes": (torch.mm, Args(torch.ones(2, 3), torch.ones(2, 3)), ""),
+    "matmul-shapes": (
+        torch.matmul,
+        Args(torch.ones(2, 3), torch.ones(2, 3)),
+        "mat2: expected as many rows as self has columns, got shapes [2, 3] and [2, 3]",
+    ),
+    "baddbmm-shapes": (
+        torch.baddbmm,
+        Args(torch.ones(2, 3, 5), torch.ones(2, 3, 4), torch.ones(2, 3, 5)),
+        "aclnnBaddbmm: mat2: expected as many rows as self has columns",
+    ),
+    "baddbmm-sum": (
+        torch.baddbmm,
+        Args(torch.ones(9), torch.ones(2, 3, 4), torch.ones(2, 4, 5)),
+        "self: expected a shape that broadcasts to the output's, [2, 3, 5], got [9]",
+    ),
+    "cat-shapes": (
+        lambda *tensors: torch.cat(tensors),
+        Args(torch.ones(3, 2), torch.ones(3, 3)),
+        "tensors: expected the output's shape but in dimension 0, [6, 2], got shape [3, 3]",
+    ),
+    "stack-shapes": (
+        lambda *tensors: torch.stack(tensors),
+        Args(torch.ones(3), torch.ones(2)),
+        "aclnnStack: tensors: expected one shape, got [3] and [2]",
+    ),
+    **{
+        f"{name}-dimension": (
+            call,
+            Args(torch.ones(3)),
+            f"aclnn{name.capitalize()}: Dimension out of range",
+        )
+        for name, call in {
+            "softmax": lambda x: x.softmax(1),
+            "cumsum": lambda x: x.cumsum(1),
+            "sort": lambda x: x.sort(1),
+        }.items()
+    },
+    "topk-count": (
+        lambda x: x.topk(4),
+        Args(torch.ones(3)),
+        "k: expected 0 to 3, the size of dimension -1, got 4",
+    ),
+    "gather-dimensions": (
+        lambda x, index: x.gather(0, index),
+        Args(torch.ones(3, 2), torch.tensor([0])),
+        "aclnnGather: index: expected as many dimensions as self, 2, got shape [1]",
+    ),
+    "glu-odd": (
+        torch.nn.functional.glu,
+        Args(torch.ones(3, 5)),
+        "aclnnGlu: self: expected an even size in dimension -1, got shape [3, 5]",
+    ),
+    "softshrink-lambda": (
+        lambda x: torch.nn.functional.softshrink(x, -1.0),
+        Args(torch.ones(3)),
+        "aclnnSoftshrink: lambda: expected 0 or more, got -1",
+    ),
+    "celu-alpha": (
+        lambda x: torch.nn.functional.celu(x, 0.0),
+        Args(torch.ones(3)),
+        "aclnnCelu: alpha: expected a number other than 0, got 0",
+    ),
+    "renorm-maxnorm": (
+        lambda x: x.renorm(2, 0, -1.0),
+        Args(torch.ones(3, 3)),
+        "aclnnRenorm: maxnorm: expected 0 or more, got -1",
+    ),
+    "pow-integers": (
+        lambda x: x**-1,
+        Args(torch.tensor([3])),
+        "aclnnPowTensorScalar: exponent: expected 0 or more for integers, got -1",
+    ),
+    "uniform-range": (
+        lambda x: x.uniform_(3, 1),
+        Args(torch.ones(3)),
+        "aclnnInplaceUniform: from: expected at most to, 1, got 3",
+    ),
+    "bernoulli-probability": (
+        lambda x: x.bernoulli_(1.5),
+        Args(torch.ones(3)),
+        "aclnnInplaceBernoulli: prob: expected 0 to 1, got 1.5",
+    ),
+    "multinomial-samples": (
+        lambda x: x.multinomial(4),
+        Args(torch.ones(3)),
+        "aclnnMultinomial: numsamples: expected at most 3, the number of categories, got 4",
+    ),
     "add-shapes": (torch.add, Args(torch.ones(3), torch.ones(4)), ""),
     # torch_npu makes the result as large as the first operand.
     "add_relu-shapes": (
