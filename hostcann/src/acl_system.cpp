@@ -21,6 +21,7 @@
 #include "device.h"
 #include "entry.h"
 #include "event.h"
+#include "hostcann/kernel_types.h"
 
 using namespace hostcann;
 
@@ -287,4 +288,17 @@ HOSTCANN_API void aclAppLog(aclLogLevel logLevel, const char* func, const char* 
   va_end(arguments);
   std::fprintf(stderr, "[acl log %d] %s (%s:%u) %s\n", static_cast<int>(logLevel),
                func == nullptr ? "" : func, file == nullptr ? "" : file, line, text);
+}
+
+HOSTCANN_API float aclFloat16ToFloat(aclFloat16 value) {
+  half number;
+  std::memcpy(&number, &value, sizeof number);
+  return static_cast<float>(number);
+}
+
+HOSTCANN_API aclFloat16 aclFloatToFloat16(float value) {
+  const half number = static_cast<half>(value);
+  aclFloat16 bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits;
 }

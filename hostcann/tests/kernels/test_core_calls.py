@@ -139,3 +139,17 @@ def test_host_answers(calls):
     answers = (ctypes.c_uint32 * 6)()
     calls.host_answers(answers)
     assert list(answers) == [1, 27, 3, 5, 32, 30]
+
+
+def test_half_numbers_of_the_host(device):
+    to_float, to_half = device.acl.aclFloat16ToFloat, device.acl.aclFloatToFloat16
+    to_float.argtypes, to_float.restype = [ctypes.c_uint16], ctypes.c_float
+    to_half.argtypes, to_half.restype = [ctypes.c_float], ctypes.c_uint16
+    halves = numpy.arange(0, 65536, 7, dtype=numpy.uint16)
+    got = numpy.array([to_float(int(bits)) for bits in halves], numpy.float32)
+    assert numpy.array_equal(got, halves.view(numpy.float16).astype(numpy.float32), equal_nan=True)
+    floats = numpy.random.default_rng(0).standard_normal(3000).astype(numpy.float32) * 3e4
+    floats = [*floats, 1.00048828125, 1.00146484375, 6e-8, 65519.0, 65520.0, -0.0]
+    with numpy.errstate(over="ignore"):
+        wanted = numpy.array(floats, numpy.float32).astype(numpy.float16).view(numpy.uint16)
+    assert [to_half(number) for number in floats] == wanted.tolist()
