@@ -235,11 +235,42 @@ inline int64_t GetGatherMaskRemainCount() {
   return static_cast<int64_t>(hostcann::this_block("GetGatherMaskRemainCount").gathered);
 }
 
+}  // namespace AscendC
+
+namespace hostcann {
+
+// Alone among the vector instructions Copy has repeats in counter mode: of `count` elements each,
+// block after block, however many that are.
+template <typename T>
+inline void copy_counted(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src,
+                         size_t count, size_t repeats, const AscendC::CopyRepeatParams& params) {
+  Walk walk;
+  walk.lanes = count;
+  walk.repeats = count == 0 ? 0 : repeats;
+  const auto to = operand("Copy", "dst", dst, walk, {params.dstStride, params.dstRepeatSize});
+  const auto from = operand("Copy", "src", src, walk, {params.srcStride, params.srcRepeatSize});
+  note_lanes("Copy", "src", Access::kRead, walk, from);
+  note_lanes("Copy", "dst", Access::kWrite, walk, to);
+  for (size_t repeat = 0; repeat < walk.repeats; ++repeat) {
+    for (size_t lane = 0; lane < count; ++lane) {
+      std::memmove(to.element(repeat, lane), from.element(repeat, lane), sizeof(T));
+    }
+  }
+}
+
+}  // namespace hostcann
+
+namespace AscendC {
+
 template <typename T, bool isSetMask = true, typename Mask>
 inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src, Mask mask,
                  const uint8_t repeatTime, const CopyRepeatParams& repeatParams,
                  hostcann::CallSite = {}) {
   HOSTCANN_TAKES(Copy, int16_t, uint16_t, half, bfloat16_t, int32_t, uint32_t, float);
+  if (hostcann::this_block("Copy").counter_mode) {
+    const hostcann::Walk counted = hostcann::masked_walk("Copy", sizeof(T), isSetMask, mask, 1);
+    return hostcann::copy_counted(dst, src, counted.total, repeatTime, repeatParams);
+  }
   hostcann::run_unary("Copy", hostcann::masked_walk("Copy", sizeof(T), isSetMask, mask, repeatTime),
                       dst, src,
                       UnaryRepeatParams(repeatParams.dstStride, repeatParams.srcStride,

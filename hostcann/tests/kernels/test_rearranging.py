@@ -398,6 +398,21 @@ def test_copy(run, type_):
         assert (run(f"Copy_{type_}", before, call) == wanted).all()
 
 
+@pytest.mark.parametrize("type_", ["int16_t", "float"])
+@pytest.mark.parametrize(("count", "repeats"), [(144, 1), (5, 3), (300, 2)])
+def test_copy_by_counted_repeats(run, type_, count, repeats):
+    """In counter mode a repeat is as long as the mask says, and repeats there are."""
+    dtype = TYPES[type_]
+    width = numpy.dtype(dtype).itemsize
+    call = Call(1, count=count, repeats=repeats, mode=1, strides=(1, 2, 1, 90, 3, 8))
+    before = picture(random.Random(type_), dtype)
+    wanted = before.copy()
+    for lane in ((repeat, i) for repeat in range(repeats) for i in range(count)):
+        moved = element(before, dtype, call.where(1, width, lane))
+        store(wanted, dtype, call.where(0, width, lane), moved)
+    assert (run(f"Copy_{type_}", before, call) == wanted).all()
+
+
 @pytest.mark.parametrize("type_", ["half", "uint32_t"])
 def test_broadcast_to_blocks(run, type_):
     dtype = TYPES[type_]
