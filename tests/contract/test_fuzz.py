@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections import Counter
 
+import built
 import pytest
+from matrix import hardening
 
 from contract import fuzz
 from contract.plan import Example, Plan
@@ -25,6 +29,27 @@ def test_a_crash_is_reported_with_its_example():
     sentence, _, printed = str(crash.value).partition("\nexample: ")
     assert sentence == "the process died of SIGSEGV in this call"
     assert Example.from_json(printed).x.negated
+
+
+@pytest.mark.parametrize("problem", ["", "a call was accepted"])
+def test_a_record_is_of_the_revision_that_the_run_began_with(problem, monkeypatch, tmp_path):
+    def fuzzed(*_):
+        monkeypatch.setattr(built, "revision", lambda: "late")
+        if problem:
+            raise fuzz.FuzzError(problem)
+        return Counter(examples=1)
+
+    monkeypatch.setattr(hardening, "FOLDER", tmp_path)
+    monkeypatch.setattr(built, "revision", lambda: "early")
+    monkeypatch.setattr(fuzz, "fuzz", fuzzed)
+    monkeypatch.setattr(sys, "argv", ["fuzz.py"])
+    if problem:
+        with pytest.raises(SystemExit):
+            fuzz.main()
+    else:
+        fuzz.main()
+    found = hardening.read(tmp_path)["fuzz"]
+    assert (found["revision"], found["passed"]) == ("early", not problem)
 
 
 def test_what_an_input_is_told_is_compared_to_the_letter():

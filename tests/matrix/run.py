@@ -343,16 +343,21 @@ def run_lanes(options, variants, device, cases) -> tuple[list[LaneRun], bool]:
     return runs, stopped
 
 
-def record(name: str, run_report: report.Report) -> None:
-    import built
-
+def record(name: str, revision: str, run_report: report.Report) -> None:
     counts = Counter(result.outcome for result in run_report.results)
     figures = {**counts, "seconds": run_report.seconds}
-    hardening.record(name, built.revision(), run_report.passed, figures)
+    hardening.record(name, revision, run_report.passed, figures)
+
+
+def revision() -> str:
+    import built
+
+    return built.revision()
 
 
 def run_and_report(options, variants, device) -> bool:
     cases = row.cases(variants)
+    began_as = revision() if options.record else ""
     start = time.monotonic()
     runs, stopped = run_lanes(options, variants, device, cases)
     processes = [process for each in runs for process in each.processes]
@@ -371,7 +376,7 @@ def run_and_report(options, variants, device) -> bool:
         raise CannotRunError(cause(runs[0], options.report / PROCESSES))
     print(report.text(run_report, options.report / PROCESSES))
     if options.record:
-        record(options.record, run_report)
+        record(options.record, began_as, run_report)
     if stopped:
         raise StoppedError
     return run_report.passed

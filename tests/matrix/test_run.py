@@ -139,6 +139,17 @@ def test_a_matrix_that_is_no_ordinary_one_is_recorded(matrix, monkeypatch, tmp_p
     assert (found["figures"]["passed"], found["figures"]["failed"]) == (9, 1)
 
 
+def test_a_record_is_of_the_revision_that_the_run_began_with(matrix, monkeypatch, tmp_path):
+    import built
+
+    lanes = tmp_path / "report" / "matrix-processes"
+    monkeypatch.setattr(hardening, "FOLDER", tmp_path)
+    monkeypatch.setattr(built, "revision", lambda: "late" if [*lanes.glob("*.log")] else "early")
+    matrix(record="matrix under address")
+    assert built.revision() == "late"
+    assert hardening.read(tmp_path)["matrix under address"]["revision"] == "early"
+
+
 def test_a_run_is_recorded_with_its_figures_whether_its_checks_hold_or_not(tmp_path):
     figures = {"calls": 0}
     with hardening.recording("long run", "abc", figures, tmp_path):

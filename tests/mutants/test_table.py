@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
+import built
 import pytest
+from matrix import hardening
 
+from mutants import run
 from mutants.run import PACKAGES, Worker, lane_of
 from mutants.table import MUTANTS, ROOT, Mutant, TableError
 
@@ -48,6 +52,23 @@ def test_a_test_sees_a_mutant_and_none_sees_the_sources_as_they_are(tmp_path: Pa
     module = worker.site / "ascendc_ops" / "__init__.py"
     module.write_text(mutant.applied(module.read_text(encoding="utf-8")), encoding="utf-8")
     assert worker.seen_by(mutant.killer) == mutant.killer
+
+
+def test_a_record_is_of_the_revision_that_the_run_began_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def judged(*_: object) -> list[run.Result]:
+        monkeypatch.setattr(built, "revision", lambda: "late")
+        return [run.Result(MUTANTS[0], MUTANTS[0].killer, 1)]
+
+    monkeypatch.setattr(hardening, "FOLDER", tmp_path)
+    monkeypatch.setattr(built, "revision", lambda: "early")
+    monkeypatch.setattr(run, "judge_all", judged)
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    with pytest.raises(SystemExit):
+        run.main()
+    found = hardening.read(tmp_path)["mutants"]
+    assert (found["revision"], found["passed"]) == ("early", True)
 
 
 def test_a_text_that_is_gone_names_its_mutant() -> None:
