@@ -6,10 +6,11 @@ usage() {
     cat <<'TEXT'
 usage: ci/sanitize.sh runtime|matrix [SANITIZERS...]
 
-Builds with each of SANITIZERS, as -fsanitize= takes them (default: thread address,undefined), and runs
+Builds with each of SANITIZERS, as -fsanitize= takes them (default: thread address,undefined), and
+runs
   runtime  the C++ tests of hostcann's runtime
-  matrix   the matrix of both variants: kernels, wrappers and hostcann are instrumented, Python, torch and
-           torch_npu are not; needs make hostcann
+  matrix   the matrix of both variants: kernels, wrappers and hostcann are instrumented, Python,
+           torch and torch_npu are not; needs make hostcann
 TEXT
 }
 
@@ -31,8 +32,9 @@ failed=()
 # configure NAME SANITIZERS OPTIONS... sets `tree`.
 configure() {
     tree=$root/build/cmake/hostcann-$1
-    cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$common" \
-        -DPython3_EXECUTABLE="$root/.venv/bin/python" -DHOSTCANN_SANITIZE="$2" "${@:3}"
+    cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_CXX_FLAGS="$common" -DPython3_EXECUTABLE="$root/.venv/bin/python" \
+        -DHOSTCANN_SANITIZE="$2" "${@:3}"
 }
 
 # Only the runtime and its tests: the operators are torch's own code.
@@ -49,7 +51,7 @@ install_all() {
     mkdir -p "$to"
     configure "$1" "$2" -DHOSTCANN_BUILD_TESTS=OFF
     if [[ $2 == *thread* ]]; then
-        # The operators are torch's inlined code: what it does before or after in libtorch is not seen.
+        # The operators are torch's inlined code: what it does around it in libtorch is not seen.
         cmake --build "$tree" --target ascendcl nnopbase
         cp -a "$root/build/hostcann" "$to/hostcann"
         cp "$tree"/libascendcl.so "$tree"/libnnopbase.so "$to/hostcann/lib64"
@@ -61,8 +63,8 @@ install_all() {
     # shellcheck source=/dev/null
     source "$to/hostcann/set_env.sh"
     for variant in pybind lib; do
-        python -m pip install --no-build-isolation --no-deps --no-index --disable-pip-version-check \
-            --target "$to/site" "$root/python/ascendc-ops-$variant" \
+        python -m pip install --no-build-isolation --no-deps --no-index \
+            --disable-pip-version-check --target "$to/site" "$root/python/ascendc-ops-$variant" \
             -Cbuild-dir="$root/build/cmake/wrappers-$1" \
             -Cinstall.strip=false \
             -Ccmake.define.ASCENDC_OPS_VARIANT=both \
@@ -83,13 +85,14 @@ run_in() {
         [[ $library != tsan || $2 == *thread* ]] || continue
         preload+=${preload:+:}$(g++ -print-file-name="lib$library.so")
     done
+    [[ -z ${SANITIZE_PLANT:-} ]] || preload+=:$to/plants.so
     # shellcheck source=/dev/null
     source "$to/hostcann/set_env.sh"
-    # In a file, since pytest keeps what a row prints; UBSan beside another writes to stderr all the same.
+    # In a file of each process; UBSan beside another writes to stderr all the same.
     # A stray access ends in hostcann's sentence.
     options=handle_segv=0:log_path=$to/found
-    # What Python, torch and torch_npu do with memory is not seen in full, so none of it is judged; an
-    # interpreter leaves memory at its end, so leaks are not looked for: tests/long_runs does.
+    # What Python, torch and torch_npu do with memory is not seen in full, so none of it is judged;
+    # an interpreter leaves memory at its end, so leaks are not looked for: tests/long_runs does.
     PYTHONPATH=$to/site PYTHONDONTWRITEBYTECODE=1 \
         ASAN_OPTIONS=$options:detect_leaks=0 \
         UBSAN_OPTIONS=$options:print_stacktrace=1 \
@@ -97,20 +100,7 @@ run_in() {
         LD_PRELOAD=$preload "${@:3}"
 }
 
-# must_find NAME SANITIZERS FAULT WORDS: in a process like the matrix's, the planted fault ends it and is named.
-must_find() {
-    local to=$root/build/sanitize/$1 program
-    program="import ctypes, torch, torch_npu, ascendc_ops, ascendc_ops_lib; ctypes.CDLL('$to/plants.so').$3()"
-    if run_in "$1" "$2" "$root/.venv/bin/python" -P -W ignore -c "$program" 2>"$to/found.said" ||
-        ! grep -q "$4" "$to"/found.*; then
-        printf 'sanitize: %s: expected a planted %s to be found, got:\n' "$2" "$3"
-        cat "$to"/found.*
-        return 1
-    fi
-    rm "$to"/found.*
-}
-
-# tell_found FOLDER: the first lines of what sanitizers wrote down there, and of what rows' processes said.
+# tell_found FOLDER: the first lines of what sanitizers wrote down there, and rows' processes said.
 tell_found() {
     local file
     for file in "$1"/found.* "$1"/report/matrix-processes/*; do
@@ -120,11 +110,29 @@ tell_found() {
     done
 }
 
+# must_find NAME SANITIZERS FAULT WORDS: a row whose kernel has the fault fails, and it is told.
+must_find() {
+    local to=$root/build/sanitize/$1 rows
+    rows=$to/report/matrix-processes
+    mkdir -p "$rows"
+    : >"$rows/planted.jsonl"
+    if SANITIZE_PLANT=$3 run_in "$1" "$2" "$root/.venv/bin/python" -P -m pytest \
+        -c "$root/tests/matrix/pytest.ini" "$root/tests/matrix/test_matrix.py" -m precision -x \
+        --lane pybind --variants pybind --kind host --events "$rows/planted.jsonl" \
+        >"$rows/planted.log" 2>&1 || ! tell_found "$to" | grep -e "$4" >/dev/null; then
+        printf 'sanitize: %s: expected a planted %s to be found, got:\n' "$2" "$3"
+        tail -n 40 "$rows/planted.log"
+        return 1
+    fi
+    rm -f "$to"/found.* "$rows"/planted.*
+}
+
 matrix() {
     local status=0
     install_all "$1" "$2"
     # shellcheck disable=SC2086
-    g++ -shared -fPIC $flags -o "$root/build/sanitize/$1/plants.so" "$root/tests/sanitize/plants.cpp"
+    g++ -shared -fPIC $flags -o "$root/build/sanitize/$1/plants.so" \
+        "$root/tests/sanitize/plants.cpp"
     [[ $2 != *address* ]] || must_find "$1" "$2" overflow heap-buffer-overflow
     [[ $2 != *undefined* ]] || must_find "$1" "$2" shift 'shift exponent 33 is too large'
     [[ $2 != *thread* ]] || must_find "$1" "$2" race 'data race'
