@@ -25,7 +25,7 @@ def stop(number, frame):
     (state / "stopped").touch()
     sys.exit(0)
 signal.signal(signal.SIGTERM, stop)
-running.touch()
+running.touch(exist_ok=False)
 print("API listen on " + str(running), flush=True)
 signal.pause()
 """
@@ -48,7 +48,17 @@ class Machine:
     @property
     def env(self) -> dict[str, str]:
         path = f"{self.root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin"
-        return os.environ | {"STATE": str(self.root), "PATH": path}
+        state = {"STATE": str(self.root), "ASCENDC_OPS_ENGINE": str(self.root / "engine")}
+        return os.environ | state | {"PATH": path}
+
+    def start(self, script: str) -> subprocess.Popen[bytes]:
+        """A user of the engine that says when it begins, and waits for its input to end."""
+        command = ["ci/engine.sh", "sh", "-c", f"echo begun; cat; {script}"]
+        pipe = subprocess.PIPE
+        user = subprocess.Popen(command, cwd=self.root, env=self.env, stdin=pipe, stdout=pipe)
+        assert user.stdout is not None
+        assert user.stdout.readline() == b"begun\n"
+        return user
 
     def run(self, *command: str, said: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -107,6 +117,43 @@ def test_an_engine_that_runs_already_is_used_and_left(machine: Machine) -> None:
     done = machine.run("sh", "-c", "echo used; exit 4")
     assert (done.returncode, done.stdout) == (4, "used\n")
     assert (machine.there("running"), machine.there("build")) == (True, False)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["starter-first", "starter-last"])
+def test_the_last_of_two_users_stops_the_engine(machine: Machine, order: tuple[int, int]) -> None:
+    users = [machine.start("docker version") for _ in range(2)]
+    first, last = (users[number] for number in order)
+    assert first.communicate(timeout=60) == (b"", None)
+    assert (first.returncode, machine.there("running")) == (0, True)
+    last.communicate(timeout=60)
+    assert (last.returncode, machine.there("running")) == (0, False)
+    assert machine.there("stopped")
+
+
+def test_users_that_begin_at_once_share_one_engine(machine: Machine) -> None:
+    # A second engine would not start.
+    command = ["ci/engine.sh", "docker", "version"]
+    users = [subprocess.Popen(command, cwd=machine.root, env=machine.env) for _ in range(4)]
+    assert [user.wait(timeout=60) for user in users] == [0] * 4
+    assert not machine.there("running")
+
+
+def test_a_user_that_was_killed_leaves_the_engine_to_the_next(machine: Machine) -> None:
+    with machine.start("") as user:
+        user.kill()
+    assert machine.there("running")
+    assert machine.run("docker", "version").returncode == 0
+    assert not machine.there("running")
+
+
+def test_a_process_that_has_the_number_of_a_dead_engine_is_left(machine: Machine) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        (machine.root / "engine").mkdir()
+        (machine.root / "engine" / "pid").write_text(f"{other.pid}\n")
+        (machine.root / "running").touch()
+        assert machine.run("docker", "version").returncode == 0
+        assert (other.poll(), machine.there("running")) == (None, True)
+        other.kill()
 
 
 def test_an_engine_that_cannot_start_is_one_sentence(machine: Machine) -> None:
