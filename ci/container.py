@@ -187,7 +187,13 @@ def choose_kind(host: AscendHost, env: dict[str, str]) -> str:
     if kind not in device.KINDS:
         raise ContainerError(f"DEVICE: expected {', '.join(device.KINDS)}, got '{kind}'")
     if kind == "auto":
-        return "npu" if host.numbers() else "host"
+        kind = "npu" if host.numbers() else "host"
+    given = [f"{name}={env[name]}" for name in ("CHIP", "NPUS") if env.get(name)]
+    if kind == "host" and given:
+        raise ContainerError(
+            f"{' and '.join(given)}: expected DEVICE=npu with it, got DEVICE=host, which has no NPU; "
+            "say DEVICE=npu, or leave it out"
+        )
     return kind
 
 

@@ -339,6 +339,20 @@ DENIED = "echo 'permission denied while trying to connect' >&2; exit 1"
             id="no-chip",
         ),
         pytest.param(
+            {"DEVICE": "host", "CHIP": "910b"},
+            RUNS,
+            "CHIP=910b: expected DEVICE=npu with it, got DEVICE=host, which has no NPU; "
+            "say DEVICE=npu, or leave it out",
+            id="chip-of-a-host",
+        ),
+        pytest.param(
+            {"CHIP": "a3", "NPUS": "0,1"},
+            RUNS,
+            "CHIP=a3 and NPUS=0,1: expected DEVICE=npu with it, got DEVICE=host, which has no NPU; "
+            "say DEVICE=npu, or leave it out",
+            id="npus-of-a-host",
+        ),
+        pytest.param(
             {"ENGINE": "podman"},
             RUNS,
             "ENGINE=podman: expected the command podman, found none: install podman, or say "
@@ -404,7 +418,6 @@ def test_a_full_disk_is_a_sentence_without_a_name() -> None:
     )
 
 
-@pytest.mark.skipif(any(Path("/dev").glob("davinci[0-9]*")), reason="this machine has an NPU")
 def test_the_shell_shows_a_checkout_whatever_its_path_is_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -418,6 +431,7 @@ def test_the_shell_shows_a_checkout_whatever_its_path_is_called(
     ]
 
 
+@pytest.mark.skipif(any(Path("/dev").glob("davinci[0-9]*")), reason="this machine has an NPU")
 def test_docker_test_without_an_npu_is_one_sentence() -> None:
     own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DEVICE", "CHIP", "STACK", "ENGINE")
     env = {name: value for name, value in os.environ.items() if name not in own}
