@@ -33,6 +33,7 @@ failed=()
 configure() {
     tree=$root/build/cmake/hostcann-$1
     cmake -S "$root/hostcann" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_INSTALL_MESSAGE=NEVER \
         -DCMAKE_CXX_FLAGS="$common" -DPython3_EXECUTABLE="$root/.venv/bin/python" \
         -DHOSTCANN_SANITIZE="$2" "${@:3}"
 }

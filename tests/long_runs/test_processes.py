@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that come and go: started in every way, interrupted, and ended in every order."""
 
+import json
 import os
 import signal
 import subprocess
@@ -13,16 +14,24 @@ import torch, torch_npu, ascendc_ops, ascendc_ops_lib
 
 VARIANTS = {"pybind": ascendc_ops.ascendc_add, "lib": torch.ops.ascendc_ops.ascendc_add}
 """
-# `op` is of the one that is imported last.
-ONE = {
-    "pybind": (
-        "import torch, torch_npu, ascendc_ops_lib, ascendc_ops\nop = ascendc_ops.ascendc_add\n"
-    ),
-    "lib": (
-        "import torch, torch_npu, ascendc_ops, ascendc_ops_lib\n"
-        "op = torch.ops.ascendc_ops.ascendc_add\n"
-    ),
-}
+OPS = {"pybind": "ascendc_ops.ascendc_add", "lib": "torch.ops.ascendc_ops.ascendc_add"}
+ORDERS = ("ascendc_ops, ascendc_ops_lib", "ascendc_ops_lib, ascendc_ops")
+# Each fork runs what it is told as if that were the rest of this program, and ends like one.
+FORKS = """
+import json, os, signal, sys
+
+for line in sys.stdin:
+    program, said = json.loads(line)
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+signal.alarm(200)
+os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
+exec(program)
+"""
 
 STARTED = (
     BOTH
@@ -119,19 +128,32 @@ def test_processes_started_in_every_way(tmp_path):
     ]
 
 
+@pytest.fixture(scope="module", params=ORDERS)
+def imported(request):
+    """A process that has imported all and used no device yet: a fork of it is spared the imports."""
+    process = start(f"import torch, torch_npu, {request.param}\n{FORKS}", stdin=subprocess.PIPE)
+    yield process
+    process.stdin.close()
+    assert process.wait(timeout=60) == 0, process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_an_interpreter_that_ends(ending):
-    program = "x = torch.ones(8, 2048).npu()\nz = op(x, x)\n" + ENDINGS[ending]
-    for process in [start(imported + program) for imported in ONE.values()]:
-        _, err = process.communicate(timeout=200)
-        assert process.returncode == 0, err
-        assert "Traceback" not in err, err
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS)
+def test_an_interpreter_that_ends(imported, op, ending, tmp_path):
+    program = f"op = {op}\nx = torch.ones(8, 2048).npu()\nz = op(x, x)\n{ENDINGS[ending]}"
+    said = tmp_path / "said"
+    print(json.dumps([program, str(said)]), file=imported.stdin, flush=True)
+    code = imported.stdout.readline()
+    assert code == "0\n", said.read_text()
+    assert "Traceback" not in said.read_text(), said.read_text()
 
 
-@pytest.mark.parametrize("variant", ONE)
-def test_an_interrupt_while_it_computes(variant):
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS)
+def test_an_interrupt_while_it_computes(op):
     program = (
-        ONE[variant]
+        f"{BOTH}\nop = {op}"
         + """
 x = torch.ones(8, 2048).npu()
 try:
