@@ -9,6 +9,7 @@ import ascendc_ops
 import ascendc_ops_lib  # noqa: F401
 import torch
 import torch_npu
+from torch.masked import MaskedTensor
 
 from contract.oracle import verdict
 from contract.plan import NUMEL, SHAPE, STRIDES, Example, Plan
@@ -29,6 +30,10 @@ CONTEXTS = {"": nullcontext, "no_grad": torch.no_grad, "inference_mode": torch.i
 
 class Subclass(torch.Tensor):
     pass
+
+
+class BareSubclass(torch.Tensor):
+    __torch_function__ = torch._C._disabled_torch_function_impl
 
 
 class Wrapper(torch.Tensor):
@@ -138,6 +143,10 @@ def strided(plan: Plan) -> tuple[torch.Tensor, torch.Tensor | None]:
 def dressed(plan: Plan, tensor: torch.Tensor) -> torch.Tensor:
     if plan.dress == "subclass":
         return tensor.as_subclass(Subclass)
+    if plan.dress == "bare-subclass":
+        return tensor.as_subclass(BareSubclass)
+    if plan.dress == "buffer":
+        return torch.nn.Buffer(tensor)
     if plan.dress == "parameter":
         return torch.nn.Parameter(tensor, requires_grad=False)
     if plan.dress == "not-owning":
@@ -152,6 +161,12 @@ def dressed(plan: Plan, tensor: torch.Tensor) -> torch.Tensor:
 def laid_out(plan: Plan):
     if plan.kind == "quantised":
         return torch.empty(SHAPE, dtype=torch.qint8, device=plan.device)
+    if plan.kind == "jagged":
+        rows = [torch.empty(SHAPE[1], device=plan.device)] * SHAPE[0]
+        return torch.nested.nested_tensor(rows, layout=torch.jagged)
+    if plan.kind == "masked":
+        empty = torch.empty(SHAPE, device=plan.device)
+        return MaskedTensor(empty, torch.ones(SHAPE, dtype=torch.bool, device=plan.device))
     if plan.kind == "nested":
         return torch.nested.nested_tensor([torch.empty(SHAPE[1], device=plan.device)] * SHAPE[0])
     if plan.kind == "sparse_csr":

@@ -22,6 +22,7 @@ from contract.plan import (
     SHAPE,
     STRIDES,
     VALUES,
+    WRAPPERS,
     Example,
     Plan,
 )
@@ -102,7 +103,7 @@ def dress(draw, plan: Plan) -> Plan:
 
 
 def kind(draw, plan: Plan) -> Plan:
-    return replace(plan, kind=draw(st.sampled_from((*LAYOUTS, *VALUES))))
+    return replace(plan, kind=draw(st.sampled_from((*LAYOUTS, *WRAPPERS, *VALUES))))
 
 
 CHANGES = (
@@ -115,7 +116,7 @@ def possible(plan: Plan) -> Plan:
     """The nearest plan of which a tensor can be made."""
     plain = {"strides": STRIDES, "sizes": SHAPE, "offset": 0, "storage": None}
     quiet = {"negated": False, "conjugated": False, "grad": False}
-    if plan.kind in VALUES:
+    if plan.kind in (*WRAPPERS, *VALUES):
         return Plan(kind=plan.kind)
     if plan.kind in LAYOUTS:
         held = {"dtype": "float32", "storage_format": "ND", "dress": "plain", **plain, **quiet}

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from contract.plan import ITEM_BYTES, LAYOUTS, SHAPE, STRIDES, VALUES, Example, Plan
+from contract.plan import (
+    ITEM_BYTES,
+    LAYOUTS,
+    SHAPE,
+    STRIDES,
+    VALUES,
+    WRAPPERS,
+    Example,
+    Plan,
+)
 
 NAMES = ("x", "y")
 NOT_STRIDED = {
@@ -22,6 +31,11 @@ QUANTISED = "qint8"
 DISPATCHER = (
     "Could not run 'ascendc_ops::ascendc_add' with arguments from the '",
     "CAUTION: The operator 'ascendc_ops::ascendc_add' is not currently supported on the NPU",
+)
+# So does a class of torch that has no rule for the operator.
+NO_RULE = (
+    "ascendc_ops.ascendc_add.default",
+    "Multiple dispatch failed for 'torch._ops.ascendc_ops.ascendc_add.default'",
 )
 NO_TENSOR = ("There were no tensor arguments to this function",)
 
@@ -130,7 +144,7 @@ def of_pybind(plans: tuple[Plan, Plan]) -> Verdict:
             kind = {"none": "NoneType"}.get(plan.kind, plan.kind)
             words = f"ascendc_add: argument '{name}': expected a torch.Tensor, got {kind}"
             return Verdict(error=("TypeError",), words=(words,))
-        if plan.dress == "wrapper":
+        if plan.dress == "wrapper" or plan.kind in WRAPPERS:
             return refused(
                 f"argument '{name}': expected a plain tensor, got one that wraps another (Python); "
                 "call torch.ops.ascendc_ops.ascendc_add"
@@ -146,6 +160,8 @@ def of_lib(plans: tuple[Plan, Plan]) -> Verdict:
                 f"argument '{name}'"
             )
             return Verdict(error=("RuntimeError",), words=(words,), whole=False)
+    if any(plan.kind in WRAPPERS for plan in plans):
+        return Verdict(error=("NotImplementedError", "TypeError"), words=NO_RULE, whole=False)
     tensors = [plan for plan in plans if plan.kind != "none"]
     devices = {plan.device for plan in tensors}
     if not tensors:

@@ -28,8 +28,13 @@ DEVICES = ("npu:0", "npu:1", "cpu", "meta")
 # Arguments that are no tensor at all, and tensors that are not strided.
 VALUES = ("none", "list", "float")
 LAYOUTS = ("sparse_coo", "sparse_csr", "nested", "quantised")
+# torch's own tensors that wrap others, and leave it to Python what an operator does with them.
+WRAPPERS = ("jagged", "masked")
 # How a strided tensor may be dressed: none of it is the operator's business, except a wrapper.
-DRESSES = ("plain", "subclass", "parameter", "inference", "not-owning", "dlpack", "wrapper")
+DRESSES = (
+    *("plain", "subclass", "bare-subclass", "parameter", "buffer"),
+    *("inference", "not-owning", "dlpack", "wrapper"),
+)
 FORMATS = ("ND", "NCHW", "FRACTAL_NZ")
 CONTEXTS = ("", "no_grad", "inference_mode")
 

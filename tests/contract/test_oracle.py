@@ -18,6 +18,7 @@ BROKEN = (
     Plan(dtype="float16"),
     Plan(kind="sparse_coo"),
     Plan(kind="nested"),
+    Plan(kind="jagged"),
     Plan(sizes=(8, 2047), strides=(2047, 1)),
     Plan(strides=(1, 8)),
     Plan(negated=True),
