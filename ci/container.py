@@ -191,8 +191,8 @@ def choose_kind(host: AscendHost, env: dict[str, str]) -> str:
     given = [f"{name}={env[name]}" for name in ("CHIP", "NPUS") if env.get(name)]
     if kind == "host" and given:
         raise ContainerError(
-            f"{' and '.join(given)}: expected DEVICE=npu with it, got DEVICE=host, which has no NPU; "
-            "say DEVICE=npu, or leave it out"
+            f"{' and '.join(given)}: expected DEVICE=npu with it, got DEVICE=host, which has no "
+            "NPU; say DEVICE=npu, or leave it out"
         )
     return kind
 

@@ -130,7 +130,7 @@ def test_processes_started_in_every_way(tmp_path):
 
 @pytest.fixture(scope="module", params=ORDERS)
 def imported(request):
-    """A process that has imported all and used no device yet: a fork of it is spared the imports."""
+    """A process that has imported all and used no device yet: its forks need no import."""
     process = start(f"import torch, torch_npu, {request.param}\n{FORKS}", stdin=subprocess.PIPE)
     yield process
     process.stdin.close()
