@@ -202,6 +202,8 @@ call("aclrtSynchronizeDevice")
 REPORTS_NO_ERRORS = {
     "aclAppLog",
     "aclDestroyTensorDesc",
+    "aclFloat16ToFloat",
+    "aclFloatToFloat16",
     "aclGetDataBufferAddr",
     "aclGetDataBufferSizeV2",
     "aclGetRecentErrMsg",
